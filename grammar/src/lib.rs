@@ -1,0 +1,6 @@
+//! Every way text becomes a tree: policies, shell commands and the YAML front ends.
+//!
+//! INVARIANT: broken input is normal input. Any text becomes a tree plus diagnostics; nothing here panics,
+//! reads a file, a clock or the environment.
+
+pub mod shell;
