@@ -3,4 +3,7 @@
 //! INVARIANT: broken input is normal input. Any text becomes a tree plus diagnostics; nothing here panics,
 //! reads a file, a clock or the environment.
 
+pub mod ast;
+pub mod diagnostic;
 pub mod shell;
+pub mod source;
