@@ -1,1 +1,3 @@
-//! stub
+//! Lowers policy trees into decision tables.
+
+pub mod ir;

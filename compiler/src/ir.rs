@@ -1,0 +1,287 @@
+//! What was meant: flat, ids instead of names, every pattern spelled out and ranked.
+//!
+//! INVARIANT: nothing here needs a name to be looked up; everything is in the order in which it is emitted, so
+//! the same policy gives the same bytes.
+
+/// Index into [`Policy::scopes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ScopeId(pub u32);
+/// Index into [`Policy::withins`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WithinId(pub u32);
+/// Index into [`Policy::blocks`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BlockId(pub u32);
+/// Index into [`Policy::lines`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LineId(pub u32);
+
+/// One compiled layer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// The name in the header.
+    pub name: String,
+    /// `default`, when written.
+    pub default: Option<Default_>,
+    /// Where `default` was written.
+    pub default_place: Place,
+    /// `ask timeout`, seconds.
+    pub ask_timeout: Option<u32>,
+    /// `mode observe`.
+    pub observe: bool,
+    /// Names of the source files; a [`Place`] points into them.
+    pub files: Vec<String>,
+    /// Distinct scopes.
+    pub scopes: Vec<Scope>,
+    /// Distinct file conditions.
+    pub withins: Vec<Within>,
+    /// Blocks; rules in the order in which they are asked.
+    pub blocks: Vec<Block>,
+    /// Lines.
+    pub lines: Vec<Line>,
+    /// Patterns, sorted by rank ascending (rank = index + 1).
+    pub patterns: Vec<Pattern>,
+    /// Patterns that void a line for a value (`except`), any order.
+    pub excepts: Vec<Except>,
+    /// Knowledge of programs, by first name.
+    pub programs: Vec<policy_grammar::shell::program::Program>,
+}
+
+/// `default`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Default_ {
+    /// `allow`.
+    Allow,
+    /// `host`.
+    Host,
+    /// `ask`.
+    Ask,
+    /// `deny`.
+    Deny,
+}
+
+/// Where something was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Index into [`Policy::files`].
+    pub file: u32,
+    /// Line from 1; 0 when there is none.
+    pub line: u32,
+}
+
+/// Which calls a block looks at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Scope {
+    /// Globs over `server NUL tool`, lower case, plain syntax (`*` is anything). Never empty: every tool of
+    /// every server is `*`.
+    pub tools: Vec<String>,
+    /// Events; never empty.
+    pub events: Vec<String>,
+    /// Labels of the caller, lower case; empty is any.
+    pub labels: Vec<String>,
+}
+
+/// A condition on where a value lies: `for` files, or a `project` folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Within {
+    /// Path globs. For a project these are the folders with `/**` behind.
+    pub include: Vec<String>,
+    /// Path globs taken back.
+    pub exclude: Vec<String>,
+}
+
+/// What a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BlockKind {
+    /// Answers.
+    Rule,
+    /// Tightens.
+    Guard,
+    /// Opens one guard.
+    Exception,
+}
+
+/// A rule, guard or exception.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Block {
+    /// Which.
+    pub kind: BlockKind,
+    /// Full name (`std/git/no-force-push`, `reads`).
+    pub name: String,
+    /// Where.
+    pub place: Place,
+    /// Its scope.
+    pub scope: ScopeId,
+    /// All of these must hold for a value.
+    pub withins: Vec<WithinId>,
+    /// `because` at the top.
+    pub because: String,
+    /// `suggest` at the top.
+    pub suggest: String,
+    /// `ask timeout` at the top, seconds.
+    pub ask_timeout: Option<u32>,
+    /// The guard an exception opens.
+    pub opens: Option<BlockId>,
+    /// Last UTC day of an exception, days since the epoch.
+    pub until: Option<i64>,
+    /// `owner` of an exception.
+    pub owner: String,
+}
+
+/// What a line looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Paths.
+    Path,
+    /// Hosts.
+    Domain,
+    /// Text of a command.
+    Command,
+    /// Words of a command.
+    Run,
+    /// Shell features.
+    Shell,
+    /// A named argument.
+    Arg,
+    /// The call itself: a verb without a subject, or `otherwise`.
+    Call,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verb {
+    /// `allow`.
+    Allow,
+    /// `info`.
+    Info,
+    /// `warn`.
+    Warn,
+    /// `ask`.
+    Ask,
+    /// `deny`.
+    Deny,
+    /// `only`: matches are allowed in a rule and pass in a guard; a value of its kind that does not match, and
+    /// a call without one, is denied.
+    Only,
+    /// `open` of an exception.
+    Open,
+    /// `otherwise` of a rule, with its effect.
+    OtherwiseAllow,
+    /// `otherwise ask`.
+    OtherwiseAsk,
+    /// `otherwise deny`.
+    OtherwiseDeny,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its block.
+    pub block: BlockId,
+    /// What it says.
+    pub verb: Verb,
+    /// What it looks at.
+    pub kind: Kind,
+    /// The dotted argument name of an `arg` line, else empty.
+    pub arg: String,
+    /// The reason: the line's own, else the block's.
+    pub because: String,
+    /// The line's own, else the block's.
+    pub suggest: String,
+    /// Where.
+    pub place: Place,
+}
+
+/// One spelling of one pattern of one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern {
+    /// Its line.
+    pub line: LineId,
+    /// As written, for explanations.
+    pub text: String,
+    /// What it matches.
+    pub matcher: Matcher,
+    /// A grant matches exactly (case, words); a refusal generously.
+    pub grant: bool,
+}
+
+/// A pattern that takes values back from a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Except {
+    /// Its line.
+    pub line: LineId,
+    /// What it matches.
+    pub matcher: Matcher,
+    /// An `except` under a refusal is a grant, under a grant a refusal.
+    pub grant: bool,
+}
+
+/// What a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Matcher {
+    /// A path glob, braces spelled out: `*` within a segment, `**` across, `?` one character. Starts with `./`,
+    /// `**/`, `~/`, `/`, `C:/`, or is `.`.
+    Path(String),
+    /// A host glob, lower case: `*` is anything.
+    Domain(String),
+    /// A text glob over one command's text: `*` is anything, `?` one character.
+    Command(String),
+    /// A text glob over `name NUL value` of an argument.
+    Arg(String),
+    /// The words of a command.
+    Run(RunPattern),
+    /// A mask of shell features.
+    Shell(u32),
+    /// Always (bare verbs, `otherwise`).
+    Always,
+}
+
+/// A run pattern, braces spelled out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunPattern {
+    /// Stages of a pipe; usually one. Further stages may have other stages between them.
+    pub stages: Vec<RunStage>,
+    /// Operands it must touch (refusal: any; grant: every one that the pattern does not spell out).
+    pub touching: Option<OperandSet>,
+    /// Redirect targets that may be written (any one matches).
+    pub writing: Option<OperandSet>,
+    /// Names of wrappers around it (any one).
+    pub via: Vec<String>,
+}
+
+/// One stage.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RunStage {
+    /// The program: text globs, any one; `*` is any program.
+    pub program: Vec<String>,
+    /// The words behind it.
+    pub terms: Vec<RunTerm>,
+    /// `...`: further operands and flags.
+    pub rest: bool,
+}
+
+/// One word of a stage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunTerm {
+    /// A word that is not a flag: text globs, any one (same words spelled out).
+    Word(Vec<String>),
+    /// A flag: text as written (`-f`, `--force`, `--format=*`), any one.
+    Flag(Vec<String>),
+    /// `*`: one word that is not a flag.
+    AnyWord,
+    /// `-*`: any flags.
+    AnyFlags,
+}
+
+/// Globs over operands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OperandSet {
+    /// Path globs (they start with an anchor).
+    pub paths: Vec<String>,
+    /// Text globs.
+    pub texts: Vec<String>,
+    /// Path globs taken back.
+    pub except_paths: Vec<String>,
+    /// Text globs taken back.
+    pub except_texts: Vec<String>,
+}

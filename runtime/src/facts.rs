@@ -1,0 +1,228 @@
+//! What one call touches, as a policy sees it: the only input of a decision.
+//!
+//! INVARIANT: facts are plain data. They are made elsewhere (JSON, shell text and disk are not known here), and
+//! whatever could not be understood is an [`Opaque`] or an unknown [`Word`], never left out.
+
+/// The facts of one call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Every way the name splits into server and tool, lower case; a host's own tool has an empty server.
+    /// All readings are decided and the strictest holds.
+    pub readings: Vec<ToolName>,
+    /// The event in snake case (`pre_tool_use`).
+    pub event: String,
+    /// Who calls: host name, subagent type, `--as` label; lower case.
+    pub labels: Vec<String>,
+    /// The call's own folder, for blocks with `for` or inside `project` when a value has no path of its own.
+    pub dir: PathName,
+    /// Paths, those inside commands included.
+    pub paths: Vec<PathFact>,
+    /// Hosts, those inside commands included.
+    pub domains: Vec<DomainFact>,
+    /// Commands that would run.
+    pub commands: Vec<CommandFact>,
+    /// Texts that were read as commands.
+    pub scripts: Vec<ScriptFact>,
+    /// Scalar arguments by dotted name; array elements repeat the name.
+    pub args: Vec<ArgFact>,
+    /// Values that could not be understood. Any of them keeps the call from being allowed.
+    pub opaque: Vec<Opaque>,
+}
+
+/// One reading of a tool's name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolName {
+    /// The MCP server, empty for the host's own tools.
+    pub server: String,
+    /// The tool.
+    pub tool: String,
+}
+
+/// One name of a file: all spellings under the anchors that hold for it, normalized and with `/`.
+///
+/// A file below the project has `./x` (the project itself is `.`), one below home `~/x`, and every absolute one
+/// `/x` or `C:/x`. A glob keeps its glob characters, a hole is the byte `0x01`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathName {
+    /// The spellings; empty when nothing is known.
+    pub views: Vec<String>,
+}
+
+/// How well a value is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Exactly this.
+    #[default]
+    Exact,
+    /// One of the names that the glob in the views stands for.
+    Glob,
+    /// Text with holes (byte `0x01`) that may hold anything.
+    Holes,
+}
+
+/// Where a value was found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Origin {
+    /// In an argument, by dotted name.
+    #[default]
+    Call,
+    /// In the named argument.
+    Arg(String),
+    /// Inside the command with this index.
+    Command(u32),
+}
+
+/// What is done with a path.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// Read.
+    Read,
+    /// Written, created or deleted.
+    Write,
+    /// Only its name is listed or tested.
+    Name,
+}
+
+/// One path.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PathFact {
+    /// As it was written in the call.
+    pub written: String,
+    /// The lexical name first, then the resolved one when it differs. Each is judged; the strictest holds.
+    pub names: Vec<PathName>,
+    /// How well it is known.
+    pub form: Form,
+    /// What is done with it.
+    pub access: Access,
+    /// Where it was found.
+    pub origin: Origin,
+}
+
+/// One host.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DomainFact {
+    /// Lower case, without port and user.
+    pub host: String,
+    /// How well it is known (`Holes` when part of it is not static).
+    pub form: Form,
+    /// Where it was found.
+    pub origin: Origin,
+}
+
+/// One scalar argument.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ArgFact {
+    /// Dotted name.
+    pub name: String,
+    /// Text of the scalar (`true`, `12`, `text`).
+    pub value: String,
+}
+
+/// A text that was read as a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ScriptFact {
+    /// The whole text.
+    pub text: String,
+    /// Every part of it was understood.
+    pub complete: bool,
+    /// Why not, when not.
+    pub problem: String,
+    /// Mask of shell features in the whole text.
+    pub features: u32,
+}
+
+/// One word of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// Exactly this text.
+    Known(String),
+    /// One of these texts.
+    OneOf(Vec<String>),
+    /// A file-name pattern; literal glob characters are escaped with a backslash.
+    Glob(String),
+    /// Text with holes (byte `0x01`). `splits` when it may be zero or several words, any beginning with `-`.
+    Unknown { text: String, splits: bool },
+}
+
+/// What a word is to its program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Part {
+    /// The program.
+    Program,
+    /// A flag word: the flags in it (a cluster holds several), and whether a value is attached.
+    Flag { names: Vec<String>, value: Option<String> },
+    /// The value of the flag before it.
+    FlagValue { flag: String },
+    /// Anything else.
+    #[default]
+    Operand,
+    /// The lone `--`.
+    Dashes,
+    /// Its role is not known.
+    Unclear,
+}
+
+/// One redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    /// The operator with its descriptor (`2>`, `>>`, `<`).
+    pub op: String,
+    /// It names a file (not a descriptor copy, here-document or `/dev/null`).
+    pub file: bool,
+    /// It may write.
+    pub writes: bool,
+    /// Index of the path in [`Facts::paths`], when it names one.
+    pub path: Option<u32>,
+}
+
+/// One command that would run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CommandFact {
+    /// The script it stands in.
+    pub script: u32,
+    /// The words, program first.
+    pub words: Vec<Word>,
+    /// The role of each word; as many as `words`.
+    pub parts: Vec<Part>,
+    /// For each word the index of its path in [`Facts::paths`], when it can be one (also an attached flag value).
+    pub word_paths: Vec<Option<u32>>,
+    /// The known words joined with one blank; a hole is the byte `0x01`.
+    pub text: String,
+    /// Its own source text.
+    pub source: String,
+    /// Redirections.
+    pub redirects: Vec<Redirect>,
+    /// File names of the programs around it, outermost first.
+    pub wrappers: Vec<String>,
+    /// Pipeline number, stage and count of stages, when it stands in a pipe.
+    pub pipe: Option<(u32, u32, u32)>,
+    /// The folder it runs in; no views when that is not known.
+    pub dir: PathName,
+    /// It may be granted: no file redirect that writes, no assignment that changes what runs, nothing unknown about what it runs,
+    /// inside the project.
+    pub plain: bool,
+    /// Why it is not plain, one sentence; empty when plain.
+    pub not_plain: String,
+    /// What is not known about it, one sentence; empty when nothing. A gap keeps it from being allowed and asks.
+    pub gap: String,
+    /// Mask of shell features of this command.
+    pub features: u32,
+    /// Indices of the paths it names.
+    pub paths: Vec<u32>,
+    /// Indices of the hosts it names.
+    pub domains: Vec<u32>,
+    /// Its unknown operands are data to its program (so an unknown word may still match `*` and `...`).
+    pub unknown_is_data: bool,
+}
+
+/// A value that could not be understood.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Opaque {
+    /// Where it stands.
+    pub origin: Origin,
+    /// Why, one sentence (`longer than 8192 bytes`).
+    pub why: String,
+}
