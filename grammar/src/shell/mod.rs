@@ -23,8 +23,13 @@ pub enum Dialect {
 pub enum Piece {
     /// Literal text, after quote removal.
     Text(String),
+    /// An unquoted tilde prefix (`~`, `~user`) at the start of a word; a quoted tilde is plain text.
+    Tilde(String),
     /// A value that is not known. `quoted` means that it stays inside one word.
-    Hole { quoted: bool },
+    Hole {
+        /// Inside double quotes: it never becomes several words.
+        quoted: bool,
+    },
 }
 
 /// One word of a command as a static reader can know it.
@@ -34,7 +39,10 @@ pub enum Word {
     Known(String),
     /// Exactly one of these texts (2 to 16 of them).
     OneOf(Vec<String>),
-    /// A file-name pattern. Literal glob characters are escaped with a backslash.
+    /// A known text that began with an unquoted tilde (`~`, `~/x`, `~user/x`), as written with the tilde. A
+    /// quoted tilde is [`Word::Known`] and names a file called `~`.
+    Tilde(String),
+    /// A file-name pattern. Literal glob characters (and a quoted leading tilde) are escaped with a backslash.
     Glob(String),
     /// Not known. Without an unquoted hole it is one word; else zero to many, and any may begin with `-`.
     Unknown(Vec<Piece>),
@@ -52,7 +60,7 @@ impl Word {
     /// Whether this word may stand for zero or several words.
     pub fn may_split(&self) -> bool {
         match self {
-            Word::Known(_) | Word::OneOf(_) => false,
+            Word::Known(_) | Word::Tilde(_) | Word::OneOf(_) => false,
             Word::Glob(_) => true,
             Word::Unknown(pieces) => pieces.iter().any(|p| matches!(p, Piece::Hole { quoted: false })),
         }
@@ -66,11 +74,22 @@ pub enum Part {
     Program,
     /// A flag word. `name` with its dashes; `value` when attached (`--a=b`, `-ob`). A cluster `-abc` is one
     /// part with several names.
-    Flag { names: Vec<String>, value: Option<Word> },
+    Flag {
+        /// The flags in it, each with its dashes.
+        names: Vec<String>,
+        /// The attached value of the last one.
+        value: Option<Word>,
+    },
     /// The value of the flag before it.
-    FlagValue { flag: String },
+    FlagValue {
+        /// That flag, with its dashes.
+        flag: String,
+    },
     /// Anything else. `after_dashes` when it stands behind `--`.
-    Operand { after_dashes: bool },
+    Operand {
+        /// It stands behind `--`, so it is no flag whatever it looks like.
+        after_dashes: bool,
+    },
     /// The lone `--`.
     Dashes,
     /// A word whose role is not known (an unknown word before any `--`, the word after an unknown flag).
@@ -122,7 +141,7 @@ pub enum Dir {
 /// Why something about a command is not known. A command with a gap is never allowed by a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gap {
-    /// The program name is not static.
+    /// The program name is not static. Its word may still be known: `g${x}it` is read as `git`, with this gap.
     UnknownProgram,
     /// The name is shadowed by a function or an alias in the same text.
     Shadowed,

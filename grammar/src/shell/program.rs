@@ -1,5 +1,9 @@
 //! What the reader knows of programs: option grammar and where inner commands stand. The knowledge is data
-//! (`program` blocks); this file is its shape and the reading of options.
+//! (`program` blocks); this file is its shape.
+//!
+//! INVARIANT: the default of every field is the careful one; a program without data runs nothing known.
+
+use super::Dialect;
 
 /// How a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,20 +23,60 @@ pub enum OptionStyle {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Inner {
     /// The operands after the first `skip` are a command with arguments.
-    Operands { skip: u32 },
+    Operands {
+        /// Operands before it.
+        skip: u32,
+    },
     /// The operands after the first `skip`, joined with blanks, are a shell text.
-    OperandsText { skip: u32 },
+    OperandsText {
+        /// Operands before it.
+        skip: u32,
+    },
+    /// The operand of this number alone is a shell text (`trap 'TEXT' EXIT`: 0).
+    OperandText {
+        /// Its number, from 0.
+        index: u32,
+    },
+    /// The words behind the lone `--` are a command with arguments (`kubectl exec POD -- CMD`).
+    AfterDashes,
     /// The value of one of these flags is a shell text. For shells `-c` itself takes no value: the text is
     /// the first operand; `OptionStyle::First` with `Inner::FlagText` and no value flag `-c` says that.
-    FlagText { flags: Vec<String> },
+    FlagText {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+    },
+    /// The value of one of these flags is a setting that may hold a shell text (`git -c alias.x='!TEXT'`).
+    SettingText {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+        /// Beginnings after which the text follows; `*` stands for any run without `=` (`alias.*=!`).
+        prefixes: Vec<String>,
+    },
     /// The value of one of these flags is split into words and put before the other operands (`env -S`).
-    FlagWords { flags: Vec<String> },
+    FlagWords {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+    },
     /// The words after one of these flags up to `;` or `+` are a command (`find -exec`).
-    FlagCommand { flags: Vec<String> },
-    /// Without operands, what comes on standard input is a shell text.
+    FlagCommand {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+    },
+    /// Without operands (after those that another entry skips), what comes on standard input is a shell text.
     Input,
+    /// Without operands, what comes on standard input is code of another language.
+    InputCode,
     /// The words that come on standard input are appended to the inner command (`xargs`).
     InputWords,
+}
+
+/// What a program does when its first operands are certain words (`docker exec`, `git bisect run`).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subcommand {
+    /// The operands that select it, in order.
+    pub words: Vec<String>,
+    /// How the words behind them are read; its `names` are not used.
+    pub program: Program,
 }
 
 /// What is known of one program.
@@ -46,12 +90,31 @@ pub struct Program {
     pub value_flags: Vec<String>,
     /// Flags that take a value only when attached (`-i[SUF]`, `--color[=x]`).
     pub attached_flags: Vec<String>,
+    /// Flags known to take no value. When there are any, a flag in no list makes the place of an inner command
+    /// uncertain; when there are none, every flag outside `value_flags` is taken for one without a value.
+    pub flags: Vec<String>,
     /// Flags with which it runs nothing (`command -v`, `sudo -l`).
     pub inert_flags: Vec<String>,
     /// `NAME=VALUE` operands may stand before the inner command.
     pub assignments: bool,
+    /// Options may also follow the operands that are skipped (`ssh HOST -p 22 CMD`, `flock FILE -c TEXT`).
+    pub late_options: bool,
     /// Inner commands.
     pub inner: Vec<Inner>,
+    /// Subcommands with a reading of their own; the one with the most words counts.
+    pub subcommands: Vec<Subcommand>,
+    /// Flags with which standard input is read as code although there are operands (`bash -s`).
+    pub input_flags: Vec<String>,
+    /// Words inside the inner command that are replaced by something not known (`{}` of `find`).
+    pub placeholders: Vec<String>,
+    /// Flags whose value is such a placeholder; with one, nothing is appended (`xargs -I`).
+    pub placeholder_flags: Vec<String>,
+    /// The inner command ends before one of these words (`:::` of `parallel`).
+    pub end_words: Vec<String>,
+    /// Flags whose value is the folder it works in (`git -C`, `env -C`).
+    pub dir_flags: Vec<String>,
+    /// The shell that reads the inner texts; none means that it is not known.
+    pub dialect: Option<Dialect>,
     /// Groups of words that mean the same (`install`, `i`, `add`).
     pub same_words: Vec<Vec<String>>,
     /// It only lists or tests the names it is given (`ls`, `stat`, `test`).
