@@ -1,1 +1,3 @@
-//! stub
+//! Brings calls in from agent hosts and carries verdicts out.
+
+pub mod call;
