@@ -189,6 +189,9 @@ pub struct CommandFact {
     pub parts: Vec<Part>,
     /// For each word the index of its path in [`Facts::paths`], when it can be one (also an attached flag value).
     pub word_paths: Vec<Option<u32>>,
+    /// For each [`Word::OneOf`] the path of every text that can be one: (index of the word, index of the path). Without them
+    /// such a word is never known to be inside a set of paths.
+    pub one_of_paths: Vec<(u32, u32)>,
     /// The known words joined with one blank; a hole is the byte `0x01`.
     pub text: String,
     /// Its own source text.
@@ -204,6 +207,8 @@ pub struct CommandFact {
     /// It may be granted: no file redirect that writes, no assignment that changes what runs, nothing unknown about what it runs,
     /// inside the project.
     pub plain: bool,
+    /// It would be plain but for redirects that write; only a grant with `writing` looks at this.
+    pub plain_but_writes: bool,
     /// Why it is not plain, one sentence; empty when plain.
     pub not_plain: String,
     /// What is not known about it, one sentence; empty when nothing. A gap keeps it from being allowed and asks.
