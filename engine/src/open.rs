@@ -1,0 +1,396 @@
+//! The one way our own files are opened, and how they are written.
+//!
+//! INVARIANT: a file that is opened with [`Care::Private`] is a regular file with one name, reached without a link,
+//! that nobody but its user and root can replace; opening never waits (a FIFO or device is refused) and never
+//! reads more than the cap. A file is replaced whole or not at all.
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Largest policy source, trust record or compiled table that is read, in bytes.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+/// How long a lock is waited for.
+pub const LOCK_WAIT: Duration = Duration::from_millis(250);
+
+/// How much is asked of a file before it is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Care {
+    /// No link in any component; the file and all its folders belong to the user or root, nobody else can write them.
+    Private,
+    /// A file that a person named on the command line of a command that enforces nothing: only regular and capped.
+    Named,
+}
+
+/// What a file is told apart by: a change of its content changes this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stamp {
+    /// Inode.
+    pub inode: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Last change of the content, nanoseconds since the epoch.
+    pub mtime_ns: i64,
+    /// Last change of the entry, nanoseconds since the epoch.
+    pub ctime_ns: i64,
+}
+
+impl Stamp {
+    fn of(stat: &Stat) -> Stamp {
+        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        Stamp {
+            inode: stat.st_ino,
+            size: u64::try_from(stat.st_size).unwrap_or(u64::MAX),
+            mtime_ns: nanos(stat.st_mtime, stat.st_mtime_nsec as i64),
+            ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec as i64),
+        }
+    }
+}
+
+/// A file that could not be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// The file or the folder above it that is at fault.
+    pub path: PathBuf,
+    /// The cause, a clause with the path as its subject (`is a symbolic link`).
+    pub why: String,
+    /// There is no such file (which is often no error).
+    pub missing: bool,
+}
+
+impl FileError {
+    /// An error about this path.
+    pub fn new(path: &Path, why: impl Into<String>) -> FileError {
+        FileError { path: path.to_path_buf(), why: why.into(), missing: false }
+    }
+
+    fn system(path: &Path, error: Errno) -> FileError {
+        let missing = error == Errno::NOENT;
+        let why = match error {
+            Errno::NOENT => "does not exist".to_string(),
+            Errno::ACCESS | Errno::PERM => "may not be read by this user".to_string(),
+            Errno::NXIO => "is a FIFO or socket, not a regular file".to_string(),
+            other => format!("cannot be opened: {}", std::io::Error::from(other)),
+        };
+        FileError { path: path.to_path_buf(), why, missing }
+    }
+
+    /// An error of the standard library about this path.
+    pub fn io(path: &Path, error: &std::io::Error) -> FileError {
+        let missing = error.kind() == std::io::ErrorKind::NotFound;
+        let why = if missing { "does not exist".to_string() } else { format!("cannot be used: {error}") };
+        FileError { path: path.to_path_buf(), why, missing }
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.path.display(), self.why)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// An open file with its stamp.
+#[derive(Debug)]
+pub struct Opened {
+    /// The file.
+    pub file: File,
+    /// Its stamp when it was opened.
+    pub stamp: Stamp,
+    path: PathBuf,
+}
+
+impl Opened {
+    /// The whole content.
+    ///
+    /// # Errors
+    /// When it cannot be read, or grew past `cap` while it was read.
+    pub fn read(&mut self, cap: u64) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.stamp.size.min(cap)).unwrap_or(0));
+        let mut limited = (&mut self.file).take(cap.saturating_add(1));
+        limited.read_to_end(&mut bytes).map_err(|error| FileError::io(&self.path, &error))?;
+        if bytes.len() as u64 > cap {
+            return Err(too_big(&self.path, cap));
+        }
+        Ok(bytes)
+    }
+}
+
+fn too_big(path: &Path, cap: u64) -> FileError {
+    FileError::new(path, format!("is larger than {cap} bytes"))
+}
+
+/// Opens a file to read it.
+///
+/// # Errors
+/// When it is missing, or is refused by `care`; the error names the component at fault.
+pub fn open(path: &Path, care: Care, cap: u64) -> Result<Opened, FileError> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let fd = match care {
+        Care::Named => {
+            rustix::fs::open(path, flags, Mode::empty()).map_err(|e| FileError::system(path, e))?
+        }
+        Care::Private => {
+            let (folder, name) = walk(path)?;
+            open_in(folder.as_fd(), name, path, flags)?
+        }
+    };
+    let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
+    check_file(path, &stat, care, cap)?;
+    Ok(Opened { file: File::from(fd), stamp: Stamp::of(&stat), path: path.to_path_buf() })
+}
+
+/// Opens and reads a file.
+///
+/// # Errors
+/// As [`open`] and [`Opened::read`].
+pub fn read(path: &Path, care: Care, cap: u64) -> Result<(Vec<u8>, Stamp), FileError> {
+    let mut opened = open(path, care, cap)?;
+    let bytes = opened.read(cap)?;
+    Ok((bytes, opened.stamp))
+}
+
+/// The stamp of a file or folder, without following a link.
+///
+/// # Errors
+/// When there is none, or it is a link.
+pub fn stamp(path: &Path) -> Result<Stamp, FileError> {
+    let stat = rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+        .map_err(|e| FileError::system(path, e))?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+        return Err(FileError::new(path, "is a symbolic link"));
+    }
+    Ok(Stamp::of(&stat))
+}
+
+fn check_file(path: &Path, stat: &Stat, care: Care, cap: u64) -> Result<(), FileError> {
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => {}
+        FileType::Directory => return Err(FileError::new(path, "is a folder, not a regular file")),
+        FileType::Fifo => return Err(FileError::new(path, "is a FIFO, not a regular file")),
+        _ => return Err(FileError::new(path, "is not a regular file")),
+    }
+    if stat.st_size < 0 || stat.st_size as u64 > cap {
+        return Err(too_big(path, cap));
+    }
+    if care == Care::Private {
+        check_owner(path, stat)?;
+        if stat.st_nlink > 1 {
+            return Err(FileError::new(path, "has a second name (a hard link)"));
+        }
+        if others_write(stat) {
+            return Err(FileError::new(path, "can be written by other users; run `chmod go-w` on it"));
+        }
+    }
+    Ok(())
+}
+
+fn check_owner(path: &Path, stat: &Stat) -> Result<(), FileError> {
+    let user = rustix::process::geteuid().as_raw();
+    if stat.st_uid == 0 || stat.st_uid == user {
+        return Ok(());
+    }
+    Err(FileError::new(path, format!("belongs to the user with number {}, not to you or root", stat.st_uid)))
+}
+
+/// SECURITY: group writing is accepted only for a user's private group, which by convention has the user's own number;
+/// else every file written under umask 002 would be refused.
+fn others_write(stat: &Stat) -> bool {
+    let private_group = stat.st_gid == stat.st_uid && stat.st_uid != 0;
+    stat.st_mode & 0o002 != 0 || (stat.st_mode & 0o020 != 0 && !private_group)
+}
+
+/// Checks every folder above `path` from the root on, and gives the last one open, with the name of the file.
+fn walk(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
+    if !path.is_absolute() {
+        return Err(FileError::new(path, "is not an absolute path"));
+    }
+    let Some(name) = path.file_name() else { return Err(FileError::new(path, "names no file")) };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    Ok((walk_folder(folder)?, name))
+}
+
+fn walk_folder(folder: &Path) -> Result<OwnedFd, FileError> {
+    let flags = folder_flags();
+    let mut at = PathBuf::from("/");
+    let mut fd = rustix::fs::open("/", flags, Mode::empty()).map_err(|e| FileError::system(&at, e))?;
+    check_folder(&at, fd.as_fd())?;
+    for component in folder.components() {
+        match component {
+            Component::RootDir | Component::CurDir => continue,
+            Component::Normal(part) => {
+                at.push(part);
+                fd = open_in(fd.as_fd(), part, &at, flags)?;
+                check_folder(&at, fd.as_fd())?;
+            }
+            Component::ParentDir | Component::Prefix(_) => {
+                return Err(FileError::new(folder, "holds `..`"));
+            }
+        }
+    }
+    Ok(fd)
+}
+
+fn folder_flags() -> OFlags {
+    #[cfg(target_os = "linux")]
+    let base = OFlags::PATH;
+    #[cfg(not(target_os = "linux"))]
+    let base = OFlags::RDONLY;
+    base | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC
+}
+
+fn open_in(folder: BorrowedFd<'_>, name: &OsStr, path: &Path, flags: OFlags) -> Result<OwnedFd, FileError> {
+    rustix::fs::openat(folder, name, flags | OFlags::NOFOLLOW, Mode::empty()).map_err(|error| {
+        let link = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink);
+        if link {
+            FileError::new(path, "is a symbolic link; our files are not reached through links")
+        } else {
+            FileError::system(path, error)
+        }
+    })
+}
+
+/// SECURITY: who may rename entries of a folder above a file replaces the file. A folder with the sticky bit (`/tmp`)
+/// lets only owners do that.
+fn check_folder(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
+    let stat = rustix::fs::fstat(fd).map_err(|e| FileError::system(path, e))?;
+    check_owner(path, &stat)?;
+    if others_write(&stat) && stat.st_mode & 0o1000 == 0 {
+        return Err(FileError::new(path, "can be written by other users, so files below it can be replaced"));
+    }
+    Ok(())
+}
+
+/// Makes a folder and those missing above it, with mode 0700, and checks all of them.
+///
+/// # Errors
+/// When one of them is a link, belongs to someone else or can be written by others.
+pub fn private_folder(folder: &Path) -> Result<(), FileError> {
+    use std::os::unix::fs::DirBuilderExt;
+    match walk_folder(folder) {
+        Ok(_) => return Ok(()),
+        Err(error) if !error.missing => return Err(error),
+        Err(_) => {}
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(|e| FileError::io(folder, &e))?;
+    walk_folder(folder).map(|_| ())
+}
+
+/// Writes a file of ours whole: a temporary file beside it with `mode`, flushed to disk, renamed over it.
+///
+/// # Errors
+/// When the folder is refused or the disk does not take it; the old file is then untouched.
+pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let (folder, name) = walk(path)?;
+    replace(folder.as_fd(), name, path, bytes, mode)
+}
+
+/// Writes a file that a person named (`-o TABLE`): as [`write`], but its folders are the person's own affair.
+///
+/// # Errors
+/// When the disk does not take it; the old file is then untouched.
+pub fn write_named(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let Some(name) = path.file_name() else { return Err(FileError::new(path, "names no file")) };
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(folder, flags, Mode::empty()).map_err(|e| FileError::system(folder, e))?;
+    replace(fd.as_fd(), name, path, bytes, mode)
+}
+
+fn replace(fd: BorrowedFd<'_>, name: &OsStr, path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    let mut temporary = OsStr::from_bytes(b".").to_os_string();
+    temporary.push(name);
+    temporary.push(format!(".{}-{count}.tmp", std::process::id()));
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A stale temporary file of a killed process with our number is in the way: it is ours to remove.
+    let _ = rustix::fs::unlinkat(fd, &temporary, AtFlags::empty());
+    let new = rustix::fs::openat(fd, &temporary, flags, Mode::from_raw_mode(mode as _))
+        .map_err(|e| write_error(path, &e.into()))?;
+    let mut file = File::from(new);
+    let done = file
+        .write_all(bytes)
+        .and_then(|()| file.sync_all())
+        .and_then(|()| rustix::fs::renameat(fd, &temporary, fd, name).map_err(Into::into));
+    if let Err(error) = done {
+        let _ = rustix::fs::unlinkat(fd, &temporary, AtFlags::empty());
+        return Err(write_error(path, &error));
+    }
+    // The rename itself must survive a crash; a file system that cannot sync a folder is left alone.
+    if let Ok(folder) = rustix::fs::openat(fd, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
+        let _ = rustix::fs::fsync(folder);
+    }
+    Ok(())
+}
+
+fn write_error(path: &Path, error: &std::io::Error) -> FileError {
+    FileError::new(path, format!("cannot be written: {error}"))
+}
+
+/// Appends one whole line to a file of ours (made with mode 0600) under a lock that is waited for at most
+/// [`LOCK_WAIT`], with a single write.
+///
+/// # Errors
+/// When the file is refused, the lock is held or the disk is full.
+pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
+    let flags = OFlags::WRONLY
+        | OFlags::APPEND
+        | OFlags::CREATE
+        | OFlags::NOFOLLOW
+        | OFlags::NONBLOCK
+        | OFlags::NOCTTY
+        | OFlags::CLOEXEC;
+    let mode = Mode::from_raw_mode(0o600);
+    let fd = match care {
+        Care::Named => rustix::fs::open(path, flags, mode),
+        Care::Private => {
+            let (folder, name) = walk(path)?;
+            rustix::fs::openat(folder.as_fd(), name, flags, mode)
+        }
+    };
+    let fd = fd.map_err(|error| match error {
+        Errno::LOOP => FileError::new(path, "is a symbolic link; our files are not reached through links"),
+        other => FileError::system(path, other),
+    })?;
+    let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
+    check_file(path, &stat, care, u64::MAX)?;
+    lock(path, fd.as_fd())?;
+    let mut file = File::from(fd);
+    match file.write(line) {
+        Ok(written) if written == line.len() => Ok(()),
+        Ok(_) => Err(FileError::new(path, "took only a part of the line (the disk is full)")),
+        Err(error) => Err(write_error(path, &error)),
+    }
+}
+
+fn lock(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
+    let end = Instant::now() + LOCK_WAIT;
+    loop {
+        match rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            Err(Errno::WOULDBLOCK) => return Err(FileError::new(path, "is locked by another program")),
+            Err(error) => return Err(FileError::system(path, error)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod tests;

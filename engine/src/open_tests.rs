@@ -1,0 +1,90 @@
+//! Tests of the open function.
+
+use super::*;
+use crate::testing::Scratch;
+use std::os::unix::fs::PermissionsExt;
+
+fn refused(path: &Path) -> String {
+    open(path, Care::Private, 100).expect_err("is opened").to_string()
+}
+
+#[test]
+fn opens_a_plain_file_of_ours() {
+    let scratch = Scratch::new("open");
+    let file = scratch.file("a/b/agent.policy", "text");
+    let (bytes, stamp) = read(&file, Care::Private, 100).unwrap();
+    assert_eq!((bytes.as_slice(), stamp.size), (b"text".as_slice(), 4));
+}
+
+#[test]
+fn refuses_links_in_any_component() {
+    let scratch = Scratch::new("open-links");
+    let file = scratch.file("real/agent.policy", "text");
+    let link = scratch.folder("").join("link");
+    std::os::unix::fs::symlink(scratch.folder("real"), &link).unwrap();
+    assert!(refused(&link.join("agent.policy")).contains("symbolic link"));
+    let last = scratch.folder("real").join("last.policy");
+    std::os::unix::fs::symlink(&file, &last).unwrap();
+    assert!(refused(&last).contains("symbolic link"));
+    std::fs::hard_link(&file, scratch.folder("real").join("second.policy")).unwrap();
+    assert!(refused(&file).contains("second name"));
+}
+
+#[test]
+fn refuses_what_others_can_write() {
+    let scratch = Scratch::new("open-modes");
+    let file = scratch.file("a/agent.policy", "text");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
+    assert!(refused(&file).contains("written by other users"));
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(scratch.folder("a"), PermissionsExt::from_mode(0o777)).unwrap();
+    assert!(refused(&file).contains("replaced"));
+}
+
+#[test]
+fn never_waits_for_a_fifo() {
+    let scratch = Scratch::new("open-fifo");
+    let fifo = scratch.folder("").join("agent.policy");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+    assert!(made.success());
+    assert!(refused(&fifo).contains("FIFO"));
+    assert!(append(&fifo, b"x\n", Care::Private).is_err());
+    assert!(open(&fifo, Care::Named, 100).is_err());
+}
+
+#[test]
+fn refuses_folders_large_files_and_odd_paths() {
+    let scratch = Scratch::new("open-odd");
+    assert!(refused(&scratch.folder("d")).contains("is a folder"));
+    assert!(refused(&scratch.file("big", &"x".repeat(101))).contains("larger than 100 bytes"));
+    assert!(refused(Path::new("relative")).contains("absolute"));
+    assert!(
+        refused(Path::new("/a/../etc/passwd")).contains("`..`")
+            || refused(Path::new("/a/../x")).contains("not exist")
+    );
+    assert!(open(&scratch.folder("").join("none"), Care::Private, 100).unwrap_err().missing);
+}
+
+#[test]
+fn writes_whole_and_private() {
+    let scratch = Scratch::new("open-write");
+    let file = scratch.folder("").join("out");
+    write(&file, b"one", 0o600).unwrap();
+    write(&file, b"two", 0o600).unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), b"two");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::read_dir(scratch.folder("")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_held_lock_is_waited_for_only_a_moment() {
+    let scratch = Scratch::new("open-lock");
+    let file = scratch.file("log", "");
+    let held = std::fs::File::open(&file).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let start = Instant::now();
+    assert!(append(&file, b"x\n", Care::Private).unwrap_err().why.contains("locked"));
+    assert!(start.elapsed() < Duration::from_millis(1500));
+    drop(held);
+    append(&file, b"x\n", Care::Private).unwrap();
+}

@@ -1,0 +1,101 @@
+//! What is remembered of a session: the projects that hold since it began.
+//!
+//! INVARIANT: a session only ever gains projects. A record that cannot be read is an error, which the caller turns into
+//! the stricter answer.
+
+use crate::open::{self, Care, FileError};
+use crate::places::Folders;
+use crate::trust::digest;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// Largest record, in bytes.
+const CAP: u64 = 64 * 1024;
+/// A record that was not used for this long is removed when another session begins.
+const KEPT: Duration = Duration::from_secs(14 * 24 * 3600);
+/// Most records that are looked at for that.
+const PRUNED: usize = 1000;
+
+/// The start of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Session {
+    version: u32,
+    /// The folder of its first call, resolved.
+    pub start: PathBuf,
+    /// The project folders found from there.
+    pub projects: Vec<PathBuf>,
+}
+
+fn record_file(folders: &Folders, host: &str, session: &str) -> PathBuf {
+    let name = digest(format!("{host}\0{session}").as_bytes());
+    folders.state.join("sessions").join(format!("{name}.json"))
+}
+
+/// The session's record, written now when this is its first call.
+///
+/// # Errors
+/// When the record cannot be used or written.
+pub fn remember(
+    folders: &Folders,
+    (host, session): (&str, &str),
+    start: &Path,
+    projects: &[PathBuf],
+) -> Result<Session, FileError> {
+    let path = record_file(folders, host, session);
+    match open::read(&path, Care::Private, CAP) {
+        Ok((bytes, _)) => {
+            return serde_json::from_slice(&bytes)
+                .map_err(|_| FileError::new(&path, "is a damaged session record"));
+        }
+        Err(error) if !error.missing => return Err(error),
+        Err(_) => {}
+    }
+    let record = Session { version: 1, start: start.to_path_buf(), projects: projects.to_vec() };
+    if let Some(folder) = path.parent() {
+        open::private_folder(folder)?;
+        prune(folder);
+    }
+    let bytes = serde_json::to_vec(&record).map_err(|_| FileError::new(&path, "cannot be written"))?;
+    open::write(&path, &bytes, 0o600)?;
+    Ok(record)
+}
+
+fn prune(folder: &Path) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.take(PRUNED).flatten() {
+        let age = entry
+            .metadata()
+            .and_then(|m| m.modified())
+            .ok()
+            .and_then(|at| SystemTime::now().duration_since(at).ok());
+        if age.is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Scratch;
+
+    #[test]
+    fn the_first_call_fixes_the_projects() {
+        let scratch = Scratch::new("session");
+        let folders = Folders::under(&scratch.folder("home"));
+        let first = remember(&folders, ("h", "s"), Path::new("/a"), &[PathBuf::from("/a")]).unwrap();
+        let later = remember(&folders, ("h", "s"), Path::new("/b"), &[]).unwrap();
+        assert_eq!(first, later);
+        assert_ne!(remember(&folders, ("h", "t"), Path::new("/b"), &[]).unwrap(), first);
+    }
+
+    #[test]
+    fn a_damaged_record_is_an_error() {
+        let scratch = Scratch::new("session-damaged");
+        let folders = Folders::under(&scratch.folder("home"));
+        remember(&folders, ("h", "s"), Path::new("/a"), &[]).unwrap();
+        open::write(&record_file(&folders, "h", "s"), b"{", 0o600).unwrap();
+        assert!(remember(&folders, ("h", "s"), Path::new("/a"), &[]).is_err());
+    }
+}
