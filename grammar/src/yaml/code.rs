@@ -1,0 +1,48 @@
+//! The codes of the YAML front ends' diagnostics, each with one sentence of what it means.
+//!
+//! INVARIANT: every diagnostic of this module carries a code of this list; `ALL` names each exactly once.
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $summary:literal;)*) => {
+        /// What is wrong, by name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $summary] $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of this file.
+            pub const ALL: &'static [Code] = &[$(Code::$name),*];
+
+            /// `policy::parse::<kebab>`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Code::$name => concat!("policy::parse::", $code),)*
+                }
+            }
+
+            /// What it means, in one sentence.
+            pub const fn summary(self) -> &'static str {
+                match self {
+                    $(Code::$name => $summary,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    Syntax = "yaml-syntax", "The file is not YAML.";
+    TooLarge = "yaml-too-large", "The file is longer, deeper or holds more than the reader takes.";
+    Alias = "yaml-alias", "An alias names nothing, names itself, or grows beyond the budget.";
+    Unread = "yaml-unread", "The file uses a part of YAML that policies do not need: tags, several documents, keys that are no text.";
+    DuplicateKey = "yaml-duplicate-key", "A mapping names a key twice.";
+    UnknownKey = "yaml-unknown-key", "A key is none that the file format has.";
+    WrongType = "yaml-wrong-type", "A value is of another type than its key takes.";
+    MissingTool = "yaml-missing-tool", "A rule does not say which tools it is for.";
+    UnknownDecision = "yaml-unknown-decision", "A decision is none of allow, ask and block.";
+    BadPattern = "yaml-bad-pattern", "A pattern cannot match anything, or leaves the working directory.";
+    DoubtfulPattern = "yaml-doubtful-pattern", "A pattern is read as it stands, but hardly means what was wanted.";
+    RenamedRule = "yaml-renamed-rule", "The id of a rule is no name, or was taken; the rule got another name.";
+    NoRules = "yaml-no-rules", "The file has no rules, so its default answers every call.";
+}
