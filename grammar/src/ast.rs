@@ -2,6 +2,9 @@
 //!
 //! INVARIANT: every node carries the span it was written at; no name is looked up and no pattern is compiled here.
 
+// The fields of a variant are told by the variant's own sentence.
+#![allow(missing_docs)]
+
 use crate::source::{Span, Spanned};
 
 /// A name, word or text with its place.

@@ -4,6 +4,12 @@
 //! reads a file, a clock or the environment.
 
 pub mod ast;
+pub mod code;
 pub mod diagnostic;
+mod parse;
 pub mod shell;
 pub mod source;
+pub mod yaml;
+
+pub use code::Code;
+pub use parse::{MAX_BYTES, MAX_DEPTH, Parsed, parse};

@@ -1,0 +1,639 @@
+//! From a failure of the grammar to the message that helps.
+//!
+//! INVARIANT: what the grammar expected is told in the words of the language, and a fault is told once.
+
+use super::blocks::Body;
+use super::lex::{self, Kind, Token};
+use super::symbols::symbol;
+use super::{Failed, Parser, Rule, items};
+use crate::ast::Text;
+use crate::code::Code;
+use crate::source::Span;
+use pest::error::{Error, ErrorVariant, InputLocation};
+
+/// Words that may not be bare names, as in `policy.pest`.
+const KEYWORDS: &[&str] = &[
+    "exception",
+    "otherwise",
+    "severity",
+    "because",
+    "default",
+    "program",
+    "project",
+    "suggest",
+    "assert",
+    "except",
+    "expect",
+    "secret",
+    "unless",
+    "allow",
+    "asset",
+    "guard",
+    "owner",
+    "until",
+    "deny",
+    "from",
+    "info",
+    "list",
+    "mode",
+    "only",
+    "open",
+    "rule",
+    "test",
+    "then",
+    "warn",
+    "when",
+    "ask",
+    "for",
+    "set",
+    "use",
+    "as",
+    "at",
+    "by",
+    "on",
+];
+
+/// Words of other tools, with what this language says instead.
+const FOREIGN: &[(&str, &str)] = &[
+    ("block", "`block` is the YAML spelling of `deny`"),
+    ("review", "`review` is the YAML spelling of `ask`"),
+    ("forbidden", "`forbidden` is another tool's word for `deny`"),
+    ("forbid", "`forbid` is another tool's word for `deny`"),
+    ("prompt", "`prompt` is another tool's word for `ask`"),
+    ("permit", "`permit` is another tool's word for `allow`"),
+    ("reject", "`reject` is another tool's word for `deny`"),
+    ("refuse", "`refuse` is another tool's word for `deny`"),
+    ("error", "an error is a `deny`"),
+    ("warning", "write `warn`"),
+];
+
+/// Clauses of other tools, with what this language says instead.
+const FOREIGN_CLAUSES: &[(&str, &str)] = &[
+    ("within", "write `over N per 10m`"),
+    ("duplicate", "a payment made again is `repeats over 0 per 10m`"),
+    ("outside", "hours are `ask unless hours \"mon-fri 08:00-20:00 Europe/Berlin\"`"),
+    ("reason", "the reason is `because \"…\"`"),
+    ("message", "the reason is `because \"…\"`"),
+    ("if", "conditions begin with `when` or `unless`"),
+    ("where", "conditions begin with `when` or `unless`"),
+    ("unlist", "what is taken back from a list is `except`"),
+    ("not", "what is taken back from a list is `except`"),
+    ("tool", "the tools of a block are named behind `on`"),
+    ("tools", "the tools of a block are named behind `on`"),
+    ("server", "the servers of a block are named behind `from`"),
+    ("host", "a host in a URL is `domain \"…\"`"),
+    ("url", "a host in a URL is `domain \"…\"`"),
+    ("file", "a file is `path \"./…\"`; the files of a block are named behind `for`"),
+    ("bash", "a command is `run` with a pattern in backticks"),
+    ("limit", "a limit is `amount over 5 USDC`, `calls over 30 per 1h`"),
+    ("budget", "a budget is `spend over 5 USDC per 1d`"),
+];
+
+const SUBJECTS: &[&str] = &[
+    "path", "domain", "command", "run", "shell", "arg", "content", "network", "asset", "scheme", "seller",
+    "payee", "call", "amount", "approval", "calls", "lifetime", "lines", "repeats", "rise", "spend",
+];
+
+const CLAUSES: &[&str] = &["over", "when", "unless", "because", "suggest", "then", "except"];
+
+impl<'t> Parser<'t> {
+    /// Turns a failure of the grammar into a diagnostic; gives where it went wrong.
+    pub(super) fn diagnose(&mut self, rule: Rule, start: usize, error: &Error<Rule>) -> Failed {
+        let at = match error.location {
+            InputLocation::Pos(at) | InputLocation::Span((at, _)) => start + at,
+        };
+        let token = self.next(at);
+        let failed = Failed(token.start);
+        let first = self.unclosed.partition_point(|open| *open < start);
+        if self.unclosed.get(first).is_some_and(|open| *open <= token.start) {
+            return failed;
+        }
+        let mut expected = match &error.variant {
+            ErrorVariant::ParsingError { positives, .. } => positives.clone(),
+            ErrorVariant::CustomError { .. } => {
+                let span = self.span(start, self.next(start).end);
+                let help = "split it into several statements";
+                self.error_help(Code::TooLong, "this statement is too long", span, "begins here", help);
+                return failed;
+            }
+        };
+        expected.dedup();
+        self.explain(rule, start, token, &expected);
+        failed
+    }
+
+    fn explain(&mut self, rule: Rule, start: usize, token: Token, expected: &[Rule]) {
+        let span = self.token_span(token);
+        let word = token.text(self.text);
+        let wants = |rules: &[Rule]| expected.iter().any(|rule| rules.contains(rule));
+        let wants_pattern = wants(&[Rule::list, Rule::string]);
+        let wants_run = wants(&[Rule::runs_list, Rule::run]);
+        let wants_name = wants(&[Rule::names, Rule::bare, Rule::members]);
+        let wants_number = wants(&[Rule::scalar, Rule::quantity]);
+        match token.kind {
+            Kind::String(_) if wants_run && !wants_pattern => {
+                let help = format!("write it in backticks: `{}`", word.trim_matches('"'));
+                self.error_help(
+                    Code::QuotedRunPattern,
+                    "a run pattern stands in backticks",
+                    span,
+                    "in quotes",
+                    help,
+                );
+            }
+            Kind::Run(_) if wants_pattern && !wants_run => {
+                let help = format!("write \"{}\"", word.trim_matches('`'));
+                self.error_help(
+                    Code::BacktickPattern,
+                    "this pattern stands in quotes",
+                    span,
+                    "in backticks",
+                    help,
+                );
+            }
+            Kind::Raw(_) if wants_pattern => {
+                let help = "write a glob in plain quotes; regular expressions are for `content` only";
+                self.error_help(
+                    Code::RegexPattern,
+                    "a regular expression cannot stand here",
+                    span,
+                    "not a glob",
+                    help,
+                );
+            }
+            Kind::Word if wants_name && KEYWORDS.contains(&word) => {
+                let help = format!("write it in quotes: \"{word}\"");
+                let message = format!("`{word}` is a keyword and no name");
+                self.error_help(Code::KeywordAsName, message, span, "a name must stand here", help);
+            }
+            Kind::Word if self.is_boundary(token, start, expected) => {
+                let body = self.body_of(rule);
+                match body {
+                    Some(body) => drop(self.unknown_statement(body, token)),
+                    None => drop(self.unknown_item(token.start)),
+                }
+            }
+            Kind::Word if wants(&[Rule::after]) && self.known_clause(rule, token) => {}
+            Kind::Word
+                if wants_pattern && !KEYWORDS.contains(&word) && !wants(&[Rule::after, Rule::lbrace]) =>
+            {
+                let help = format!("write it in quotes: \"{word}\"");
+                self.error_help(Code::BareWord, "a pattern stands in quotes", span, "a bare word", help);
+            }
+            Kind::Word if wants_run && !KEYWORDS.contains(&word) && !wants(&[Rule::after]) => {
+                let help = format!("write it in backticks: `{word}`");
+                self.error_help(
+                    Code::BareWord,
+                    "a run pattern stands in backticks",
+                    span,
+                    "a bare word",
+                    help,
+                );
+            }
+            Kind::Word if wants_number && self.wrong_value(rule, token, expected) => {}
+            Kind::Word if rule == Rule::block_head && expected.contains(&Rule::lbrace) => {
+                self.head_word(start, token)
+            }
+            Kind::Word if rule == Rule::line && wants(&[Rule::s_path, Rule::s_run]) => {
+                self.unknown_subject(token);
+            }
+            Kind::Word if wants(&[Rule::after]) => self.unknown_keyword(token, "clause", CLAUSES),
+            _ => self.expected_found(token, expected),
+        }
+    }
+
+    /// Whether a word begins a line where the statement before it could have ended.
+    fn is_boundary(&self, token: Token, start: usize, expected: &[Rule]) -> bool {
+        token.start > start
+            && expected.contains(&Rule::after)
+            && lex::begins_line(self.text, token.start)
+            && !CLAUSES.contains(&token.text(self.text))
+            && !["touching", "writing", "via", "by", "per", "since"].contains(&token.text(self.text))
+    }
+
+    /// The kind of block a statement stands in, as far as its rule tells.
+    fn body_of(&self, rule: Rule) -> Option<Body> {
+        use crate::ast::BlockKind;
+        Some(match rule {
+            Rule::note | Rule::line | Rule::otherwise | Rule::expect => Body::Block(BlockKind::Rule),
+            Rule::owner | Rule::until => Body::Block(BlockKind::Exception),
+            Rule::given => Body::Test,
+            Rule::secret_keyword | Rule::secret_pattern | Rule::secret_entropy => Body::Secret,
+            Rule::same_words
+            | Rule::fact_flags
+            | Rule::options
+            | Rule::assignments
+            | Rule::runs
+            | Rule::lists
+            | Rule::prints
+            | Rule::connects => Body::Program,
+            _ => return None,
+        })
+    }
+
+    /// Clauses that stand where they do not belong.
+    fn known_clause(&mut self, rule: Rule, token: Token) -> bool {
+        let word = token.text(self.text);
+        let span = self.token_span(token);
+        match word {
+            "touching" | "writing" | "via" => {
+                let message = format!("`{word}` belongs to a single run pattern");
+                let help = format!("write it right behind the pattern: run `…` {word} …");
+                self.error_help(Code::MisplacedClause, message, span, "not here", help);
+            }
+            "by" | "per" if rule == Rule::line => {
+                let message = format!("`{word}` stands without `over`");
+                let help = format!("write the limit first: `over 5 {word} …`");
+                self.error_help(Code::TallyWithoutOver, message, span, "counts nothing", help);
+            }
+            "since" if rule == Rule::line => {
+                let help =
+                    "write the limit first, `over 5 since …`, or a condition, `unless session ran … since …`";
+                self.error_help(
+                    Code::TallyWithoutOver,
+                    "`since` stands without `over`",
+                    span,
+                    "counts nothing",
+                    help,
+                );
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Words where a number, time or day must stand.
+    fn wrong_value(&mut self, rule: Rule, token: Token, expected: &[Rule]) -> bool {
+        let span = self.token_span(token);
+        let word = token.text(self.text);
+        if expected.contains(&Rule::quantity) {
+            let help = "write money (`5 USDC`), a share (`50%`), a time (`10m`) or a count (`30`)";
+            self.error_help(
+                Code::BadQuantity,
+                format!("`{word}` is no quantity"),
+                span,
+                "not a quantity",
+                help,
+            );
+        } else if expected.contains(&Rule::kw_session) || rule == Rule::ask_timeout {
+            let help = match rule {
+                Rule::ask_timeout => "write a whole number and `s`, `m`, `h` or `d`: `120s`",
+                _ => "write a whole number and `s`, `m`, `h` or `d`, such as `10m` or `1d`, or `session`",
+            };
+            self.error_help(
+                Code::BadDuration,
+                format!("`{word}` is no duration"),
+                span,
+                "not a duration",
+                help,
+            );
+        } else if matches!(rule, Rule::until | Rule::given) {
+            let help = "write year, month and day: `2027-03-31`";
+            self.error_help(Code::BadDate, format!("`{word}` is no date"), span, "not a date", help);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// A word in a head where a scope or the brace must stand.
+    fn head_word(&mut self, start: usize, token: Token) {
+        let keyword = self.next(start);
+        let name = self.next(keyword.end);
+        let kind = keyword.text(self.text);
+        if ["on", "from", "as", "at", "for"].contains(&name.text(self.text)) {
+            let help = format!("write `{kind} NAME {} …`", name.text(self.text));
+            let span = self.token_span(name);
+            self.error_help(
+                Code::MissingName,
+                format!("this {kind} has no name"),
+                span,
+                "a name must stand before this",
+                help,
+            );
+            return;
+        }
+        let word = token.text(self.text);
+        if Body::Block(crate::ast::BlockKind::Rule).words().contains(&word) || word == "open" {
+            let span = self.token_span(token);
+            let help = format!(
+                "scopes come first, then the lines in braces: `{kind} {} on … {{ {word} … }}`",
+                name.text(self.text)
+            );
+            let message = format!("expected `{{` or a scope, found `{word}`");
+            self.error_help(Code::Unexpected, message, span, "a line stands in braces", help);
+            return;
+        }
+        self.unknown_keyword(token, "scope", &["on", "from", "as", "at", "for", "to"]);
+    }
+
+    fn unknown_subject(&mut self, token: Token) {
+        let word = token.text(self.text);
+        let span = self.token_span(token);
+        if let Some(instead) = FOREIGN_CLAUSES.iter().find(|(foreign, _)| *foreign == word) {
+            self.error_help(
+                Code::UnknownKeyword,
+                format!("unknown subject `{word}`"),
+                span,
+                "not a subject",
+                instead.1,
+            );
+            return;
+        }
+        let known: Vec<&str> = SUBJECTS.iter().chain(CLAUSES).copied().collect();
+        let help = match nearest(word, &known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                "the subjects are path, domain, run, shell, arg, content and the payment words".to_owned()
+            }
+        };
+        self.error_help(
+            Code::UnknownKeyword,
+            format!("unknown subject `{word}`"),
+            span,
+            "not a subject",
+            help,
+        );
+    }
+
+    fn unknown_keyword(&mut self, token: Token, what: &str, known: &[&str]) {
+        let word = token.text(self.text);
+        let span = self.token_span(token);
+        let foreign = FOREIGN_CLAUSES.iter().find(|(foreign, _)| *foreign == word);
+        let help = match (foreign, nearest(word, known)) {
+            (Some((_, instead)), _) => (*instead).to_owned(),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("here can stand {}", join(known.iter().map(|k| format!("`{k}`")))),
+        };
+        self.error_help(
+            Code::UnknownKeyword,
+            format!("unknown {what} `{word}`"),
+            span,
+            format!("not a {what}"),
+            help,
+        );
+    }
+
+    fn expected_found(&mut self, token: Token, expected: &[Rule]) {
+        let mut symbols: Vec<&str> = expected.iter().map(|rule| symbol(*rule)).collect();
+        symbols.sort_unstable();
+        symbols.dedup();
+        if symbols.len() > 1 {
+            symbols.retain(|symbol| *symbol != "`,`");
+        }
+        let found = self.found(token);
+        let message = match symbols.len() {
+            0 => format!("unexpected {found}"),
+            1..=5 => format!("expected {}, found {found}", join(symbols.iter().map(|s| (*s).to_owned()))),
+            _ => format!("{found} cannot stand here"),
+        };
+        let span = self.token_span(token);
+        let label = if token.kind == Kind::End { "the file ends here" } else { "not expected here" };
+        if symbols.len() > 5 {
+            let help = format!("here can stand {}", join(symbols.iter().map(|s| (*s).to_owned())));
+            self.error_help(Code::Unexpected, message, span, label, help);
+        } else {
+            self.error(Code::Unexpected, message, span, label);
+        }
+    }
+
+    fn found(&self, token: Token) -> String {
+        match token.kind {
+            Kind::End => "the end of the file".to_owned(),
+            Kind::String(_) => "a text in quotes".to_owned(),
+            Kind::Raw(_) => "a regular expression".to_owned(),
+            Kind::Run(_) => "a run pattern".to_owned(),
+            _ => format!("`{}`", token.text(self.text).chars().take(40).collect::<String>()),
+        }
+    }
+
+    /// A word that is no decision.
+    pub(super) fn unknown_decision(&mut self, word: &str, span: Span, also: &[&str]) {
+        let mut known = vec!["allow", "info", "warn", "ask", "deny"];
+        known.extend(also);
+        let all = join_with(known.iter().map(|word| (*word).to_owned()), "and");
+        let help = match (FOREIGN.iter().find(|(foreign, _)| *foreign == word), nearest(word, &known)) {
+            (Some((_, instead)), _) => format!("the decisions are {all}; {instead}"),
+            (None, Some(near)) => format!("did you mean `{near}`? the decisions are {all}"),
+            (None, None) => format!("the decisions are {all}"),
+        };
+        self.error_help(
+            Code::UnknownDecision,
+            format!("unknown decision `{word}`"),
+            span,
+            "not a decision",
+            help,
+        );
+    }
+
+    /// A word that is not among the few that a clause takes.
+    pub(super) fn unknown_word(&mut self, what: &str, word: &Text, known: &[&str]) {
+        let help = match nearest(&word.node, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("write {}", join(known.iter().map(|k| format!("`{k}`")))),
+        };
+        self.error_help(
+            Code::UnknownWord,
+            format!("unknown {what} `{}`", word.node),
+            word.span,
+            format!("not a {what}"),
+            help,
+        );
+    }
+
+    /// A word that begins no item.
+    pub(super) fn unknown_item(&mut self, at: usize) -> Failed {
+        let token = self.next(at);
+        let word = token.text(self.text);
+        let span = self.token_span(token);
+        if Body::Block(crate::ast::BlockKind::Rule).words().contains(&word) || word == "open" {
+            let help =
+                "put it between the braces of a rule or guard; a default for everything is `default ask`";
+            self.error_help(
+                Code::MisplacedStatement,
+                format!("`{word}` stands outside a block"),
+                span,
+                "no block is open here",
+                help,
+            );
+            return Failed(token.end);
+        }
+        let mut known = items::ITEM_WORDS.to_vec();
+        known.push("ask timeout");
+        let foreign = FOREIGN.iter().chain(FOREIGN_CLAUSES).find(|(foreign, _)| *foreign == word);
+        let help = match (foreign, nearest(word, &known)) {
+            (Some((_, instead)), _) => format!("{instead}, and it stands in a rule or guard"),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("an item begins with {}", join(known.iter().map(|k| format!("`{k}`")))),
+        };
+        self.error_help(
+            Code::UnknownKeyword,
+            format!("unknown keyword `{word}`"),
+            span,
+            "no item begins so",
+            help,
+        );
+        Failed(token.end)
+    }
+
+    /// A word that begins no statement of its block.
+    pub(super) fn unknown_statement(&mut self, body: Body, token: Token) -> Failed {
+        let word = token.text(self.text);
+        let span = self.token_span(token);
+        let known = body.words();
+        let near = nearest(word, known);
+        let decision = matches!(near, Some("allow" | "info" | "warn" | "ask" | "deny"));
+        if matches!(body, Body::Block(_)) && (decision || FOREIGN.iter().any(|(foreign, _)| *foreign == word))
+        {
+            self.unknown_decision(word, span, &[]);
+            return Failed(token.end);
+        }
+        let what = body.word();
+        if items::is_item_word(word) {
+            let help = format!("close the {what} first, or write the item on a line of its own");
+            self.error_help(
+                Code::MisplacedStatement,
+                format!("`{word}` stands inside a {what}"),
+                span,
+                "an item, not a line",
+                help,
+            );
+            return Failed(token.end);
+        }
+        let clause =
+            CLAUSES.contains(&word) || ["touching", "writing", "via", "by", "per", "since"].contains(&word);
+        if clause {
+            let help = "it belongs to the line before it: put it right behind that line's pattern";
+            self.error_help(
+                Code::MisplacedClause,
+                format!("`{word}` begins no line"),
+                span,
+                "not here",
+                help,
+            );
+            return Failed(token.end);
+        }
+        let foreign = FOREIGN_CLAUSES.iter().find(|(foreign, _)| *foreign == word);
+        let help = match (foreign, near) {
+            (Some((_, instead)), _) => (*instead).to_owned(),
+            (None, Some(near)) => format!("did you mean `{near}`?"),
+            (None, None) => format!("a {what} holds {}", join(known.iter().map(|k| format!("`{k}`")))),
+        };
+        self.error_help(
+            Code::UnknownKeyword,
+            format!("unknown keyword `{word}`"),
+            span,
+            "no line begins so",
+            help,
+        );
+        Failed(token.end)
+    }
+
+    /// A statement that is known, in a block that does not take it.
+    pub(super) fn misplaced_statement(&mut self, body: Body, token: Token) {
+        let word = token.text(self.text);
+        let what = body.word();
+        let help = match word {
+            "owner" | "until" => "only an exception has an owner and an end",
+            "given" => "what is given stands in a `test` block, with the calls that it is given for",
+            "keyword" | "pattern" | "entropy" => "this belongs into a `secret` block",
+            "same" | "flags" | "options" | "assignments" | "runs" | "lists" | "prints" | "connects" => {
+                "this belongs into a `program` block"
+            }
+            _ => "lines belong into a rule, guard, exception or assert",
+        };
+        let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };
+        let message = format!("{article} {what} takes no `{word}`");
+        self.error_help(Code::MisplacedStatement, message, self.token_span(token), "not here", help);
+    }
+
+    pub(super) fn unexpected_statement(&mut self, body: Body, token: Token) {
+        if self.unclosed.binary_search(&token.start).is_ok() {
+            return;
+        }
+        let found = self.found(token);
+        let help = format!("a {} holds {}", body.word(), join(body.words().iter().map(|k| format!("`{k}`"))));
+        let message = format!("{found} begins no line");
+        self.error_help(Code::Unexpected, message, self.token_span(token), "not expected here", help);
+    }
+
+    pub(super) fn unexpected_item(&mut self, token: Token) {
+        if self.unclosed.binary_search(&token.start).is_ok() {
+            return;
+        }
+        let found = self.found(token);
+        let help =
+            format!("an item begins with {}", join(items::ITEM_WORDS.iter().map(|k| format!("`{k}`"))));
+        let message = format!("{found} begins no item");
+        self.error_help(Code::Unexpected, message, self.token_span(token), "not expected here", help);
+    }
+}
+
+fn join(words: impl Iterator<Item = String>) -> String {
+    join_with(words, "or")
+}
+
+/// `a, b or c`.
+fn join_with(words: impl Iterator<Item = String>, and: &str) -> String {
+    let words: Vec<String> = words.collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} {and} {last}", rest.join(", ")),
+    }
+}
+
+/// The known word that is nearest, if one is near enough to be meant.
+pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if word.len() > 40 {
+        return None;
+    }
+    let allowed = match word.len() {
+        0..=2 => 0,
+        3..=5 => 1,
+        _ => 2,
+    };
+    known
+        .iter()
+        .map(|known| (distance(word, known), *known))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, known)| known)
+}
+
+/// Edits (insert, remove, replace, swap neighbors) from one word to the other.
+fn distance(left: &str, right: &str) -> usize {
+    let left: Vec<char> = left.to_lowercase().chars().collect();
+    let right: Vec<char> = right.chars().collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, b) in right.iter().enumerate() {
+            let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
+            let mut best =
+                (cell(&above, j) + usize::from(a != b)).min(cell(&above, j + 1) + 1).min(cell(&row, j) + 1);
+            let swapped = i > 0 && j > 0 && left.get(i - 1) == Some(b) && right.get(j - 1) == Some(a);
+            if swapped {
+                best = best.min(cell(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_nearest_keyword_is_found() {
+        assert_eq!(nearest("alow", &["allow", "ask"]), Some("allow"));
+        assert_eq!(nearest("dney", &["deny", "ask"]), Some("deny"));
+        assert_eq!(nearest("Otherwise", &["otherwise"]), Some("otherwise"));
+        assert_eq!(nearest("on", &["as", "at"]), None);
+        assert_eq!(nearest("banana", &["because"]), None);
+    }
+}
