@@ -1,3 +1,4 @@
 //! Lowers policy trees into decision tables.
 
+pub mod automata;
 pub mod ir;
