@@ -193,8 +193,9 @@ pub fn matches(glob: &str, value: &str, syntax: Syntax, fold_case: bool) -> bool
         *first = true;
     }
     skip(&tokens, &mut at);
+    let mut next = vec![false; tokens.len() + 1];
     for c in value.chars() {
-        let mut next = vec![false; tokens.len() + 1];
+        next.fill(false);
         for (i, (&token, _)) in tokens.iter().zip(&at).enumerate().filter(|(_, (_, live))| **live) {
             let (takes, to) = match token {
                 Token::Lit(l) => (!special(c) && same(l, c, fold_case), i + 1),
@@ -207,7 +208,7 @@ pub fn matches(glob: &str, value: &str, syntax: Syntax, fold_case: bool) -> bool
                 *slot = true;
             }
         }
-        at = next;
+        std::mem::swap(&mut at, &mut next);
         skip(&tokens, &mut at);
     }
     at.last().copied().unwrap_or(false)

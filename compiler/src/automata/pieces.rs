@@ -203,16 +203,12 @@ impl Pieces {
                 at = node.sibling;
             }
         }
-        let mut sums = vec![0usize; trie.states.len()];
         let mut most = 0;
         let mut stack: Vec<(u32, usize)> =
             trie.child(0, trie.class(START)).map(|s| (s, 0)).into_iter().collect();
         while let Some((state, above)) = stack.pop() {
             let sum = above + own.get(&state).copied().unwrap_or(0);
             most = most.max(sum);
-            if let Some(slot) = sums.get_mut(state as usize) {
-                *slot = sum;
-            }
             let children = trie.states.get(state as usize).map(|s| s.children.as_slice()).unwrap_or_default();
             stack.extend(children.iter().map(|&(_, child)| (child, sum)));
         }

@@ -110,12 +110,13 @@ impl Trie {
     }
 
     fn inherit(&mut self, state: u32, fail: u32) {
-        let from = self.states.get(fail as usize).cloned().unwrap_or_default();
+        let Some(from) = self.states.get(fail as usize) else { return };
+        let next_literal = if from.literal != 0 { from.literal } else { from.next_literal };
+        let next_ids = if from.ids != 0 { from.ids } else { from.next_ids };
+        let best = from.best;
         let Some(to) = self.states.get_mut(state as usize) else { return };
-        to.fail = fail;
-        to.best = to.best.max(from.best);
-        to.next_literal = if from.literal != 0 { from.literal } else { from.next_literal };
-        to.next_ids = if from.ids != 0 { from.ids } else { from.next_ids };
+        (to.fail, to.next_literal, to.next_ids) = (fail, next_literal, next_ids);
+        to.best = to.best.max(best);
     }
 
     /// The state behind the start of a value.
