@@ -3,7 +3,21 @@
 //! INVARIANT: the answer is `commands` + `complete`. Whatever is not understood sets `complete: false` with a
 //! problem that names the place; it is never dropped, and a caller never allows on an incomplete answer.
 
+mod arith;
+mod ast;
+mod env;
+mod expand;
+mod inner;
+pub mod options;
+mod param;
+mod parse;
 pub mod program;
+mod quote;
+mod simple;
+mod walk;
+
+#[cfg(test)]
+mod tests;
 
 use program::Programs;
 
@@ -279,6 +293,23 @@ pub const MAX_NESTING: usize = 16;
 
 /// Reads a command text. Never fails: what is not understood is in `problems`.
 pub fn analyze(text: &str, dialect: Dialect, programs: &dyn Programs) -> Analysis {
-    let _ = (text, dialect, programs);
-    Analysis::default()
+    let mut walker = walk::Walker::new(programs);
+    let mut text = std::borrow::Cow::Borrowed(text);
+    if text.contains("\r\n") {
+        // A shell keeps the carriage return as part of the last word. Both readings are unsafe to grant.
+        walker.problem(0, "the command has carriage returns");
+        text = std::borrow::Cow::Owned(text.replace("\r\n", "\n"));
+    }
+    let ctx = walk::Ctx {
+        redirects: Vec::new(),
+        wrappers: Vec::new(),
+        gaps: Vec::new(),
+        pipe: None,
+        stdin: walk::Stdin::Call,
+        deferred: false,
+    };
+    let env = env::Env::new(Dir::Call);
+    let task = walk::Task { text: text.to_string(), env, ctx, place: None, depth: 0, dialect, guess: false };
+    walker.enqueue(task);
+    walker.run(&text)
 }

@@ -1,0 +1,253 @@
+//! Parameter expansions of known variables.
+//!
+//! INVARIANT: a text is given only where every step is known; an unset variable comes from the environment and is
+//! never taken for empty.
+
+use super::Feature;
+use super::ast::Bit;
+use super::env::{Val, Value};
+use super::expand::{Expander, Frag, has_pattern};
+
+/// Adds what `$head` or `${head tail}` gives.
+pub(crate) fn expand(
+    e: &Expander<'_>,
+    head: &str,
+    tail: &str,
+    inside: &[Bit<'_>],
+    quoted: bool,
+    out: &mut Vec<Frag>,
+) {
+    if inside.iter().any(|b| matches!(b, Bit::Substitution { .. } | Bit::Backtick { .. })) {
+        e.features.set(e.features.get() | Feature::Substitution.bit());
+    }
+    // An expansion inside the tail, a quote or an escape: not followed.
+    let plain = !tail.contains(['$', '`', '"', '\'', '\\'])
+        && inside.iter().all(|b| matches!(b, Bit::Bare(_) | Bit::Text(_)));
+    if matches!(head, "@" | "*") {
+        return arguments(e, head, tail, quoted, out);
+    }
+    if let Some(name) = head.strip_prefix('#').filter(|name| !name.is_empty() && tail.is_empty()) {
+        let length = scalar(e, name).and_then(|val| val.text().map(|text| text.chars().count().to_string()));
+        return out.push(length.map_or(Frag::Hole { quoted: true }, Frag::Text));
+    }
+    if matches!(
+        head,
+        "?" | "$" | "#" | "!" | "-" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID"
+    ) && tail.is_empty()
+    {
+        return out.push(Frag::Hole { quoted: true });
+    }
+    let splits = tail.starts_with("[@]")
+        || tail.starts_with("[*]") && !quoted
+        || tail.contains('@')
+        || head.starts_with('!');
+    let value = match plain {
+        true if tail.starts_with('[') => return element(e, head, tail, quoted, out),
+        true => scalar(e, head),
+        false => None,
+    };
+    match value.and_then(|val| apply(&val, tail)) {
+        Some(val) => emit(e, val, quoted, out),
+        None => out.push(Frag::Hole { quoted: quoted && !splits }),
+    }
+}
+
+/// The one value that a name has, when it has one.
+fn scalar(e: &Expander<'_>, name: &str) -> Option<Val> {
+    if let Ok(number) = name.parse::<usize>() {
+        let word = e.env.args.as_ref()?.get(number)?;
+        return Val::of(word);
+    }
+    match e.lookup(name)?.as_slice() {
+        [val] => Some(val.clone()),
+        _ => None,
+    }
+}
+
+/// `$@` and `$*` when the positional parameters are known.
+fn arguments(e: &Expander<'_>, head: &str, tail: &str, quoted: bool, out: &mut Vec<Frag>) {
+    let hole = Frag::Hole { quoted: quoted && head == "*" };
+    let Some(args) = e.env.args.as_ref().filter(|_| tail.is_empty()) else { return out.push(hole) };
+    let vals: Option<Vec<Val>> = args.iter().skip(1).map(Val::of).collect();
+    let Some(vals) = vals else { return out.push(hole) };
+    list(e, &vals, quoted, head == "*", out);
+}
+
+fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Vec<Frag>) {
+    for (at, val) in vals.iter().enumerate() {
+        if at > 0 {
+            out.push(if joined && quoted { Frag::Text(" ".into()) } else { Frag::Break });
+        }
+        emit(e, val.clone(), quoted, out);
+    }
+}
+
+/// `${NAME[...]}` of a known array.
+fn element(e: &Expander<'_>, name: &str, tail: &str, quoted: bool, out: &mut Vec<Frag>) {
+    let hole = Frag::Hole { quoted: quoted && !tail.starts_with("[@]") };
+    let index = tail.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
+    let (Some(Value::Array(vals)), Some(index)) = (e.env.get(name), index) else { return out.push(hole) };
+    match (index, index.parse::<usize>()) {
+        ("@", _) => list(e, vals, quoted, false, out),
+        ("*", _) => list(e, vals, quoted, true, out),
+        (_, Ok(number)) => match vals.get(number) {
+            Some(val) => emit(e, val.clone(), quoted, out),
+            None => out.push(hole),
+        },
+        _ => out.push(hole),
+    }
+}
+
+/// Adds a value: split at blanks when unquoted.
+fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
+    match (val, quoted) {
+        (Val::Text(text), true) => out.push(Frag::Text(text)),
+        (Val::Glob(pattern), true) => out.push(Frag::Glob(pattern)),
+        // A tilde value is a path of unknown spelling: blanks in it would split.
+        (Val::Tilde(text), _)
+            if out.is_empty() && (quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
+        {
+            let end = text.find('/').unwrap_or(text.len());
+            let (prefix, rest) = text.split_at(end);
+            out.push(Frag::Tilde(prefix.to_string()));
+            out.push(Frag::Text(rest.to_string()));
+        }
+        (Val::Tilde(_), _) => out.push(Frag::Hole { quoted }),
+        (Val::Glob(_), false) => out.push(Frag::Hole { quoted: false }),
+        (Val::Text(_), false) if e.env.ifs => out.push(Frag::Hole { quoted: false }),
+        (Val::Text(text), false) => {
+            let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+            if text.starts_with(blank) {
+                out.push(Frag::Break);
+            }
+            for (at, part) in text.split(blank).filter(|part| !part.is_empty()).enumerate() {
+                if at > 0 {
+                    out.push(Frag::Break);
+                }
+                out.push(Frag::Bare(part.to_string()));
+            }
+            if text.ends_with(blank) && !text.trim_matches(blank).is_empty() {
+                out.push(Frag::Break);
+            }
+        }
+    }
+}
+
+/// What the operator in `tail` makes of a value that is set.
+fn apply(val: &Val, tail: &str) -> Option<Val> {
+    if tail.is_empty() {
+        return Some(val.clone());
+    }
+    let text = val.text()?;
+    let done = |text: &str| Some(Val::Text(text.to_string()));
+    if let Some(default) = tail.strip_prefix(":-").or_else(|| tail.strip_prefix(":=")) {
+        return if text.is_empty() { known_default(default) } else { done(text) };
+    }
+    if let Some(other) = tail.strip_prefix(":+") {
+        return if text.is_empty() { done("") } else { known_default(other) };
+    }
+    if let Some(other) = tail.strip_prefix('+') {
+        return known_default(other);
+    }
+    if tail.starts_with(":?") {
+        return if text.is_empty() { None } else { done(text) };
+    }
+    if tail.starts_with(['-', '=', '?']) {
+        return done(text);
+    }
+    match tail {
+        "^^" => return done(&text.to_uppercase()),
+        ",," => return done(&text.to_lowercase()),
+        _ => {}
+    }
+    if let Some(pattern) = tail.strip_prefix('#') {
+        let (pattern, longest) = pattern.strip_prefix('#').map_or((pattern, false), |p| (p, true));
+        return cut_start(text, pattern, longest).and_then(done);
+    }
+    if let Some(pattern) = tail.strip_prefix('%') {
+        let (pattern, longest) = pattern.strip_prefix('%').map_or((pattern, false), |p| (p, true));
+        return cut_end(text, pattern, longest).and_then(done);
+    }
+    if let Some(rule) = tail.strip_prefix('/') {
+        let (rule, all) = rule.strip_prefix('/').map_or((rule, false), |r| (r, true));
+        let (pattern, with) = rule.split_once('/').unwrap_or((rule, ""));
+        if pattern.is_empty() || has_pattern(pattern) || pattern.starts_with(['#', '%']) || with.contains('&')
+        {
+            return None;
+        }
+        return done(&if all { text.replace(pattern, with) } else { text.replacen(pattern, with, 1) });
+    }
+    if let Some(range) = tail.strip_prefix(':') {
+        let (from, length) =
+            range.split_once(':').map_or((range, None), |(from, length)| (from, Some(length)));
+        let from: usize = from.trim().parse().ok()?;
+        let rest = text.chars().skip(from);
+        return match length {
+            Some(length) => done(&rest.take(length.trim().parse().ok()?).collect::<String>()),
+            None => done(&rest.collect::<String>()),
+        };
+    }
+    None
+}
+
+fn known_default(text: &str) -> Option<Val> {
+    (!text.starts_with('~')).then(|| Val::Text(text.to_string()))
+}
+
+/// Takes the shortest or longest match of a simple pattern from the start.
+fn cut_start<'t>(text: &'t str, pattern: &str, longest: bool) -> Option<&'t str> {
+    let ends = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let ends: Vec<usize> =
+        if longest { ends.collect::<Vec<_>>().into_iter().rev().collect() } else { ends.collect() };
+    for end in ends {
+        let (head, rest) = text.split_at_checked(end)?;
+        if matches(pattern, head)? {
+            return Some(rest);
+        }
+    }
+    Some(text)
+}
+
+/// Takes the shortest or longest match of a simple pattern from the end.
+fn cut_end<'t>(text: &'t str, pattern: &str, longest: bool) -> Option<&'t str> {
+    let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
+    let starts: Vec<usize> =
+        if longest { starts.collect() } else { starts.collect::<Vec<_>>().into_iter().rev().collect() };
+    for start in starts {
+        let (head, rest) = text.split_at_checked(start)?;
+        if matches(pattern, rest)? {
+            return Some(head);
+        }
+    }
+    Some(text)
+}
+
+/// Whether a pattern of `*`, `?` and literal text matches; `None` for any other pattern.
+fn matches(pattern: &str, text: &str) -> Option<bool> {
+    if pattern.contains(['[', '(', '|']) {
+        return None;
+    }
+    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while let Some(c) = text.get(t) {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(q) if q == c || *q == '?' => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, from)) => {
+                    p = at + 1;
+                    t = from + 1;
+                    star = Some((at, from + 1));
+                }
+                None => return Some(false),
+            },
+        }
+    }
+    Some(pattern.iter().skip(p).all(|c| *c == '*'))
+}

@@ -1,0 +1,759 @@
+//! A command text to its tree: the pest grammar, and the proofs that the grammar cannot make.
+//!
+//! INVARIANT: the result is a tree plus problems. A text over a limit is not given to pest at all; a pair that is
+//! not expected here is a problem, never skipped. The depth of the tree is bounded, so neither this file nor the
+//! walker nor a drop can overflow the stack.
+
+use super::ast::*;
+use super::quote::{ansi_c, unescape_backtick};
+use super::{MAX_COMMAND_BYTES, MAX_OPENERS};
+use pest::Parser;
+use pest::iterators::{Pair, Pairs};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Once;
+
+/// The generated parser; its rules stay inside this module.
+mod generated {
+    #![allow(missing_docs, unreachable_pub)]
+    #[derive(pest_derive::Parser)]
+    #[grammar = "../shell.pest"]
+    pub struct ShellParser;
+}
+use generated::{Rule, ShellParser};
+
+/// Constructs inside each other that are read.
+pub(crate) const MAX_DEPTH: u32 = 64;
+/// Keywords that open a compound command accepted in a text, counted regardless of quoting.
+pub(crate) const MAX_KEYWORDS: usize = 128;
+/// pest calls allowed for one text: 10,000 and 200 a byte at the largest size.
+const CALL_LIMIT: usize = 10_000 + 200 * MAX_COMMAND_BYTES;
+
+/// Why a text is not given to the grammar.
+fn refusal(text: &str) -> Option<String> {
+    if text.len() > MAX_COMMAND_BYTES {
+        return Some(format!("the command is longer than {MAX_COMMAND_BYTES} bytes"));
+    }
+    let (mut openers, mut keywords, mut run) = (0usize, 0usize, 0usize);
+    let bytes = text.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            0 => return Some("the command has a NUL byte".into()),
+            b'"' | b'\'' | b'$' | b'(' | b'{' | b'`' | b'[' => openers += 1,
+            _ => {}
+        }
+        if byte.is_ascii_alphabetic() {
+            run += 1;
+            continue;
+        }
+        keywords += usize::from(opens(bytes, at, run));
+        run = 0;
+    }
+    keywords += usize::from(opens(bytes, bytes.len(), run));
+    if openers > MAX_OPENERS {
+        return Some(format!("the command has more than {MAX_OPENERS} quotes and brackets"));
+    }
+    if keywords > MAX_KEYWORDS {
+        return Some(format!("the command has more than {MAX_KEYWORDS} compound keywords"));
+    }
+    None
+}
+
+/// Whether the letters that end before `end` are a keyword under which commands nest.
+fn opens(bytes: &[u8], end: usize, run: usize) -> bool {
+    let word = end.checked_sub(run).and_then(|start| bytes.get(start..end));
+    matches!(word, Some(b"if" | b"while" | b"until" | b"for" | b"select" | b"case" | b"coproc" | b"function"))
+}
+
+/// Reads a text.
+pub(crate) fn parse(text: &str) -> Tree<'_> {
+    static LIMIT: Once = Once::new();
+    LIMIT.call_once(|| pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT)));
+    let mut builder = Builder::default();
+    if let Some(message) = refusal(text) {
+        builder.tree.problems.push((0, message));
+        return builder.tree;
+    }
+    match ShellParser::parse(Rule::script, text) {
+        Ok(pairs) => builder.script(pairs),
+        Err(error) => {
+            let at = match error.location {
+                pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
+            };
+            let message = match &error.variant {
+                pest::error::ErrorVariant::CustomError { .. } => "the command is too complex to be read",
+                pest::error::ErrorVariant::ParsingError { .. } if at >= text.len() => {
+                    "the command ends inside an open quote, bracket or compound"
+                }
+                pest::error::ErrorVariant::ParsingError { .. } => {
+                    "this part of the command is not understood"
+                }
+            };
+            builder.tree.problems.push((at, message.into()));
+        }
+    }
+    builder.tree
+}
+
+/// The quoting around a part of a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    None,
+    Double,
+    Here,
+}
+
+#[derive(Default)]
+struct Builder<'a> {
+    tree: Tree<'a>,
+    pending: VecDeque<usize>,
+    substitutions: u32,
+    depth: u32,
+}
+
+impl<'a> Builder<'a> {
+    fn script(&mut self, pairs: Pairs<'a, Rule>) {
+        for script in pairs {
+            for pair in script.into_inner() {
+                match pair.as_rule() {
+                    Rule::list => self.tree.list = self.list(pair),
+                    _ => self.other(pair),
+                }
+            }
+        }
+        for index in std::mem::take(&mut self.pending) {
+            let start = self.tree.heredocs.get(index).map_or(0, |doc| doc.start);
+            self.problem(start, "the here-document has no body");
+        }
+    }
+
+    fn problem(&mut self, at: usize, message: impl Into<String>) {
+        self.tree.problems.push((at, message.into()));
+    }
+
+    fn bash_only(&mut self, at: usize, name: &'static str) {
+        self.tree.bash_only.push((at, name));
+    }
+
+    /// Enters a construct; `false` (with a problem) when it is too deep.
+    fn enter(&mut self, at: usize) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.problem(at, format!("the command nests deeper than {MAX_DEPTH} constructs"));
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    /// A pair that may stand between the parts of any construct.
+    fn other(&mut self, pair: Pair<'a, Rule>) {
+        match pair.as_rule() {
+            Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(pair),
+            Rule::EOI => {}
+            _ => self.problem(pair.as_span().start(), "this part of the command is not understood"),
+        }
+    }
+
+    fn list(&mut self, pair: Pair<'a, Rule>) -> List<'a> {
+        let mut list = List::default();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::and_or => {
+                    let item = self.and_or(part);
+                    list.items.extend(item);
+                }
+                Rule::amp => {
+                    if let Some(last) = list.items.last_mut() {
+                        last.background = true;
+                    }
+                }
+                _ => self.other(part),
+            }
+        }
+        list
+    }
+
+    fn and_or(&mut self, pair: Pair<'a, Rule>) -> Option<AndOr<'a>> {
+        let (mut first, mut rest, mut and) = (None, Vec::new(), true);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::pipeline => {
+                    let pipeline = self.pipeline(part);
+                    match first {
+                        None => first = Some(pipeline),
+                        Some(_) => rest.push((and, pipeline)),
+                    }
+                }
+                Rule::andor_op => and = part.as_str() == "&&",
+                _ => self.other(part),
+            }
+        }
+        first.map(|first| AndOr { first, rest, background: false })
+    }
+
+    fn pipeline(&mut self, pair: Pair<'a, Rule>) -> Pipeline<'a> {
+        let mut pipeline = Pipeline { negated: false, stages: Vec::new() };
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::bang => pipeline.negated = !pipeline.negated,
+                Rule::time_kw => {}
+                Rule::pipe_op => {
+                    if part.as_str() == "|&" {
+                        self.bash_only(part.as_span().start(), "|&");
+                    }
+                }
+                Rule::command => {
+                    let node = self.command(part);
+                    pipeline.stages.extend(node);
+                }
+                _ => self.other(part),
+            }
+        }
+        pipeline
+    }
+
+    fn command(&mut self, pair: Pair<'a, Rule>) -> Option<Node<'a>> {
+        let (text, start) = (pair.as_str(), pair.as_span().start());
+        let (mut node, mut redirects) = (None, Vec::new());
+        if !self.enter(start) {
+            return None;
+        }
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::simple => node = Some(Node::Simple(self.simple(part))),
+                Rule::redirect => {
+                    let redirect = self.redirect(part);
+                    redirects.extend(redirect);
+                }
+                Rule::function_def => node = self.function(part),
+                Rule::coproc => node = self.coproc(part),
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                _ => node = self.compound(part).map(|inner| Node::Compound(Box::new(inner))),
+            }
+        }
+        self.depth -= 1;
+        if let Some(Node::Compound(compound)) = &mut node {
+            compound.redirects.append(&mut redirects);
+            compound.text = text;
+        }
+        node
+    }
+
+    fn compound(&mut self, pair: Pair<'a, Rule>) -> Option<Compound<'a>> {
+        let (text, start) = (pair.as_str(), pair.as_span().start());
+        let kind = match pair.as_rule() {
+            Rule::subshell => Kind::Subshell(self.lists(pair).pop().unwrap_or_default()),
+            Rule::brace => Kind::Group(self.lists(pair).pop().unwrap_or_default()),
+            Rule::if_cl => {
+                let mut lists = self.lists(pair).into_iter();
+                let (mut branches, mut otherwise) = (Vec::new(), None);
+                while let Some(condition) = lists.next() {
+                    match lists.next() {
+                        Some(body) => branches.push((condition, body)),
+                        None => otherwise = Some(condition),
+                    }
+                }
+                Kind::If { branches, otherwise }
+            }
+            Rule::while_cl => {
+                let mut lists = self.lists(pair).into_iter();
+                let condition = lists.next().unwrap_or_default();
+                Kind::While { condition, body: lists.next().unwrap_or_default() }
+            }
+            Rule::for_cl => self.for_clause(pair),
+            Rule::case_cl => self.case_clause(pair),
+            Rule::cond => {
+                self.bash_only(start, "[[");
+                Kind::Test(self.words(pair))
+            }
+            Rule::arith_cmd => {
+                self.bash_only(start, "((");
+                Kind::Arith(self.inside(pair, Quote::None))
+            }
+            _ => {
+                self.other(pair);
+                return None;
+            }
+        };
+        Some(Compound { kind, redirects: Vec::new(), text })
+    }
+
+    /// The lists directly inside a compound, in order.
+    fn lists(&mut self, pair: Pair<'a, Rule>) -> Vec<List<'a>> {
+        let mut lists = Vec::new();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::list => lists.push(self.list(part)),
+                _ => self.other(part),
+            }
+        }
+        lists
+    }
+
+    /// The words directly inside a `[[ ... ]]`.
+    fn words(&mut self, pair: Pair<'a, Rule>) -> Vec<WordNode<'a>> {
+        let mut words = Vec::new();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::word => words.push(self.word(part)),
+                Rule::regex_m => {
+                    for regex in part.into_inner() {
+                        words.push(self.word(regex));
+                    }
+                }
+                _ => self.other(part),
+            }
+        }
+        words
+    }
+
+    fn for_clause(&mut self, pair: Pair<'a, Rule>) -> Kind<'a> {
+        let (mut name, mut words, mut bits, mut body) = ("", None, None, List::default());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::for_kw => {}
+                Rule::select_kw => self.bash_only(part.as_span().start(), "select"),
+                Rule::for_arith => {
+                    self.bash_only(part.as_span().start(), "for ((");
+                    bits = Some(self.inside(part, Quote::None));
+                }
+                Rule::for_in => {
+                    for inner in part.into_inner() {
+                        match inner.as_rule() {
+                            Rule::for_name => name = inner.as_str(),
+                            Rule::in_kw => words = Some(Vec::new()),
+                            Rule::word => {
+                                let word = self.word(inner);
+                                words.get_or_insert_with(Vec::new).push(word);
+                            }
+                            _ => self.other(inner),
+                        }
+                    }
+                }
+                Rule::list => body = self.list(part),
+                Rule::brace => body = self.lists(part).pop().unwrap_or_default(),
+                _ => self.other(part),
+            }
+        }
+        match bits {
+            Some(bits) => Kind::ForArith { bits, body },
+            None => Kind::For { name, words, body },
+        }
+    }
+
+    fn case_clause(&mut self, pair: Pair<'a, Rule>) -> Kind<'a> {
+        let (mut word, mut arms) = (WordNode::default(), Vec::new());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::word => word = self.word(part),
+                Rule::case_item => {
+                    let (mut patterns, mut body) = (Vec::new(), List::default());
+                    for inner in part.into_inner() {
+                        match inner.as_rule() {
+                            Rule::pat => {
+                                for pattern in inner.into_inner() {
+                                    patterns.push(self.word(pattern));
+                                }
+                            }
+                            Rule::list => body = self.list(inner),
+                            Rule::case_end => {}
+                            _ => self.other(inner),
+                        }
+                    }
+                    arms.push((patterns, body));
+                }
+                _ => self.other(part),
+            }
+        }
+        Kind::Case { word, arms }
+    }
+
+    fn function(&mut self, pair: Pair<'a, Rule>) -> Option<Node<'a>> {
+        let (text, start) = (pair.as_str(), pair.as_span().start());
+        let (mut name, mut body, mut redirects) = ("", None, Vec::new());
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::fn_kw => self.bash_only(start, "function"),
+                Rule::fname => name = part.as_str(),
+                Rule::redirect => {
+                    let redirect = self.redirect(part);
+                    redirects.extend(redirect);
+                }
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                _ => body = self.compound(part),
+            }
+        }
+        let mut body = body?;
+        body.redirects.append(&mut redirects);
+        let kind = Kind::Function { name, body: Box::new(body) };
+        Some(Node::Compound(Box::new(Compound { kind, redirects, text })))
+    }
+
+    fn coproc(&mut self, pair: Pair<'a, Rule>) -> Option<Node<'a>> {
+        let (text, start) = (pair.as_str(), pair.as_span().start());
+        self.bash_only(start, "coproc");
+        let mut node = None;
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::name => {}
+                Rule::command => node = self.command(part),
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                _ => node = self.compound(part).map(|inner| Node::Compound(Box::new(inner))),
+            }
+        }
+        let kind = Kind::Coproc(Box::new(node?));
+        Some(Node::Compound(Box::new(Compound { kind, redirects: Vec::new(), text })))
+    }
+
+    fn simple(&mut self, pair: Pair<'a, Rule>) -> Simple<'a> {
+        let range = span_of(&pair);
+        let mut simple = Simple { assigns: Vec::new(), words: Vec::new(), redirects: Vec::new(), range };
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::word => simple.words.push(self.word(part)),
+                Rule::assign => {
+                    let assign = self.assign(part);
+                    simple.assigns.push(assign);
+                }
+                Rule::decl_arr => {
+                    let range = span_of(&part);
+                    // `export a=(...)`: the argument is an assignment; its elements are read, its word is not known.
+                    let assign = self.assign(part);
+                    let mut bits = vec![
+                        Bit::Text(Cow::Borrowed(assign.name)),
+                        Bit::Text(Cow::Borrowed("=")),
+                        Bit::Opaque,
+                    ];
+                    bits.extend(assign.subscript);
+                    if let AssignValue::Array(elements, _) = assign.value {
+                        for element in elements {
+                            bits.extend(element.bits);
+                        }
+                    }
+                    simple.words.push(WordNode { bits, range });
+                }
+                Rule::redirect => {
+                    let redirect = self.redirect(part);
+                    simple.redirects.extend(redirect);
+                }
+                _ => self.other(part),
+            }
+        }
+        simple
+    }
+
+    fn assign(&mut self, pair: Pair<'a, Rule>) -> Assign<'a> {
+        let mut assign = Assign {
+            name: "",
+            subscript: Vec::new(),
+            indexed: false,
+            append: false,
+            value: AssignValue::Word(WordNode::default()),
+        };
+        let start = pair.as_span().start();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::name => assign.name = part.as_str(),
+                Rule::subscript => {
+                    self.bash_only(start, "an array");
+                    assign.indexed = true;
+                    assign.subscript = self.inside(part, Quote::None);
+                }
+                Rule::assign_op => {
+                    assign.append = part.as_str() == "+=";
+                    if assign.append {
+                        self.bash_only(start, "+=");
+                    }
+                }
+                Rule::value => assign.value = AssignValue::Word(self.word(part)),
+                Rule::array => {
+                    self.bash_only(start, "an array");
+                    assign.value = self.array(part);
+                }
+                _ => self.other(part),
+            }
+        }
+        assign
+    }
+
+    fn array(&mut self, pair: Pair<'a, Rule>) -> AssignValue<'a> {
+        let (mut elements, mut keyed) = (Vec::new(), false);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::word => elements.push(self.word(part)),
+                Rule::arr_kv => {
+                    keyed = true;
+                    let range = span_of(&part);
+                    let mut bits = Vec::new();
+                    for inner in part.into_inner() {
+                        match inner.as_rule() {
+                            Rule::subscript => bits.append(&mut self.inside(inner, Quote::None)),
+                            Rule::value => bits.append(&mut self.word(inner).bits),
+                            Rule::assign_op => {}
+                            _ => self.other(inner),
+                        }
+                    }
+                    elements.push(WordNode { bits, range });
+                }
+                _ => self.other(part),
+            }
+        }
+        AssignValue::Array(elements, keyed)
+    }
+
+    fn redirect(&mut self, pair: Pair<'a, Rule>) -> Option<RedirectNode<'a>> {
+        let start = pair.as_span().start();
+        let (mut fd, mut op, mut target) = ("", "", None);
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::io_num => fd = part.as_str(),
+                Rule::redir_op => {
+                    op = part.as_str();
+                    if op.starts_with("&>") {
+                        self.bash_only(start, "&>");
+                    }
+                }
+                Rule::word => target = Some(Target::Word(self.word(part))),
+                Rule::herestr => {
+                    self.bash_only(start, "<<<");
+                    op = "<<<";
+                    for word in part.into_inner() {
+                        target = Some(Target::Word(self.word(word)));
+                    }
+                }
+                Rule::heredoc => {
+                    let index = self.heredoc(part);
+                    op = if self.tree.heredocs.last().is_some_and(|doc| doc.strip) { "<<-" } else { "<<" };
+                    target = Some(Target::Here(index));
+                }
+                _ => self.other(part),
+            }
+        }
+        target.map(|target| RedirectNode { fd, op, target })
+    }
+
+    fn heredoc(&mut self, pair: Pair<'a, Rule>) -> usize {
+        let mut doc = HereDoc {
+            delimiter: "",
+            quoted: true,
+            strip: false,
+            depth: self.substitutions,
+            start: pair.as_span().start(),
+            body: WordNode::default(),
+        };
+        for part in pair.into_inner() {
+            let text = part.as_str();
+            match part.as_rule() {
+                Rule::hd_dash => doc.strip = true,
+                Rule::delim_sq | Rule::delim_dq => {
+                    doc.delimiter = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+                }
+                Rule::delim_bs => doc.delimiter = text.get(1..).unwrap_or_default(),
+                Rule::delim_plain => {
+                    doc.quoted = false;
+                    doc.delimiter = text;
+                }
+                _ => self.other(part),
+            }
+        }
+        let index = self.tree.heredocs.len();
+        self.tree.heredocs.push(doc);
+        self.pending.push_back(index);
+        index
+    }
+
+    /// Joins a body with its operator and proves what the grammar cannot.
+    fn body(&mut self, pair: Pair<'a, Rule>) {
+        let at = pair.as_span().start();
+        let mut parts = pair.into_inner();
+        let (text, end) = match (parts.next(), parts.next()) {
+            (Some(text), Some(end)) => (text.as_str(), end.as_str()),
+            _ => ("", ""),
+        };
+        let Some(index) = self.pending.pop_front() else {
+            return self.problem(at, "a here-document body without its operator");
+        };
+        let Some(doc) = self.tree.heredocs.get(index) else { return };
+        let (quoted, strip, depth, delimiter) = (doc.quoted, doc.strip, doc.depth, doc.delimiter);
+        let bare = end.trim_start_matches('\t');
+        if depth != self.substitutions {
+            self.problem(at, "a here-document whose body stands inside another substitution");
+        } else if bare.strip_suffix('\n').unwrap_or(bare) != delimiter || (bare.is_empty() && end.is_empty())
+        {
+            self.problem(at, format!("the here-document has no end line `{delimiter}`"));
+        } else if !strip && bare.len() != end.len() {
+            self.problem(at, "a tab stands before the end line of a here-document");
+        } else if !quoted && text.strip_suffix('\n').is_some_and(|lines| lines.ends_with('\\')) {
+            self.problem(at, "a continuation stands before the end line of a here-document");
+        }
+        let bits = if quoted || !text.contains(['$', '`', '\\']) {
+            vec![Bit::Text(Cow::Borrowed(text))]
+        } else {
+            self.here_bits(text, at)
+        };
+        if let Some(doc) = self.tree.heredocs.get_mut(index) {
+            doc.body.bits = if strip { bits.into_iter().map(strip_tabs).collect() } else { bits };
+        }
+    }
+
+    fn here_bits(&mut self, text: &'a str, at: usize) -> Vec<Bit<'a>> {
+        let mut bits = Vec::new();
+        match ShellParser::parse(Rule::hd_expand, text) {
+            Ok(pairs) if self.enter(at) => {
+                for part in pairs.flat_map(Pair::into_inner) {
+                    self.bit(part, Quote::Here, &mut bits);
+                }
+                self.depth -= 1;
+            }
+            _ => self.problem(at, "an expansion in this here-document is not understood"),
+        }
+        bits
+    }
+
+    fn word(&mut self, pair: Pair<'a, Rule>) -> WordNode<'a> {
+        WordNode { range: span_of(&pair), bits: self.inside(pair, Quote::None) }
+    }
+
+    fn inside(&mut self, pair: Pair<'a, Rule>, quote: Quote) -> Vec<Bit<'a>> {
+        let mut bits = Vec::new();
+        if self.enter(pair.as_span().start()) {
+            for part in pair.into_inner() {
+                self.bit(part, quote, &mut bits);
+            }
+            self.depth -= 1;
+        }
+        bits
+    }
+
+    fn substitution(&mut self, pair: Pair<'a, Rule>) -> List<'a> {
+        self.substitutions += 1;
+        let mut list = List::default();
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::list => list = self.list(part),
+                Rule::proc_op => {}
+                _ => self.other(part),
+            }
+        }
+        self.substitutions -= 1;
+        list
+    }
+
+    fn bit(&mut self, pair: Pair<'a, Rule>, quote: Quote, bits: &mut Vec<Bit<'a>>) {
+        let (text, start) = (pair.as_str(), pair.as_span().start());
+        let quoted = quote != Quote::None;
+        match pair.as_rule() {
+            Rule::lit => bits.push(Bit::Bare(text)),
+            Rule::dq_text | Rule::hde_text => bits.push(Bit::Text(Cow::Borrowed(text))),
+            Rule::dollar | Rule::dq_dollar => bits.push(Bit::Text(Cow::Borrowed("$"))),
+            Rule::sq => bits.push(Bit::Text(Cow::Borrowed(text.trim_matches('\'')))),
+            Rule::ansi => {
+                self.bash_only(start, "$'");
+                let body = text.get(2..text.len().saturating_sub(1)).unwrap_or_default();
+                bits.push(ansi_c(body).map_or(Bit::Opaque, |text| Bit::Text(Cow::Owned(text))));
+            }
+            Rule::esc => escape(text, quote, bits),
+            Rule::locale => {
+                self.bash_only(start, "$\"");
+                for part in pair.into_inner() {
+                    self.bit(part, quote, bits);
+                }
+            }
+            Rule::dq => {
+                bits.push(Bit::Text(Cow::Borrowed("")));
+                bits.append(&mut self.inside(pair, Quote::Double));
+            }
+            Rule::param => {
+                let head = text.get(1..).unwrap_or_default();
+                bits.push(Bit::Param { head, tail: "", inside: Vec::new(), quoted });
+            }
+            Rule::braced | Rule::braced_dq => self.braced(pair, quote, bits),
+            Rule::cmdsub | Rule::funsub => {
+                if pair.as_rule() == Rule::funsub {
+                    self.bash_only(start, "${ ");
+                }
+                if self.enter(start) {
+                    let list = self.substitution(pair);
+                    bits.push(Bit::Substitution { list, quoted });
+                    self.depth -= 1;
+                }
+            }
+            Rule::procsub => {
+                self.bash_only(start, "<(");
+                if self.enter(start) {
+                    let list = self.substitution(pair);
+                    bits.push(Bit::Process { list });
+                    self.depth -= 1;
+                }
+            }
+            Rule::backtick => {
+                let body = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+                let text = unescape_backtick(body, quote == Quote::Double);
+                bits.push(Bit::Backtick { text, start, quoted });
+            }
+            Rule::arith | Rule::arith_old => {
+                if pair.as_rule() == Rule::arith_old {
+                    self.bash_only(start, "$[");
+                }
+                let inside = self.inside(pair, quote);
+                bits.push(Bit::Arith { text, inside });
+            }
+            Rule::extglob => {
+                self.bash_only(start, "a pattern list");
+                let inside = self.inside(pair, quote);
+                bits.push(Bit::ExtGlob { inside });
+            }
+            _ => self.other(pair),
+        }
+    }
+
+    fn braced(&mut self, pair: Pair<'a, Rule>, quote: Quote, bits: &mut Vec<Bit<'a>>) {
+        let (text, start, quoted) = (pair.as_str(), pair.as_span().start(), quote != Quote::None);
+        let (mut head, mut inside) = ("", Vec::new());
+        if !self.enter(start) {
+            return;
+        }
+        for part in pair.into_inner() {
+            match part.as_rule() {
+                Rule::br_head => head = part.as_str(),
+                Rule::subscript => inside.append(&mut self.inside(part, quote)),
+                _ => self.bit(part, quote, &mut inside),
+            }
+        }
+        self.depth -= 1;
+        let tail = text.get(2 + head.len()..text.len().saturating_sub(1)).unwrap_or_default();
+        if tail.starts_with(['[', '/', '^', ',', '@']) || head.len() > 1 && head.starts_with('!') {
+            self.bash_only(start, "this expansion");
+        }
+        bits.push(Bit::Param { head, tail, inside, quoted });
+    }
+}
+
+fn span_of(pair: &Pair<'_, Rule>) -> (usize, usize) {
+    (pair.as_span().start(), pair.as_span().end())
+}
+
+/// A backslash and what follows it.
+fn escape<'a>(text: &'a str, quote: Quote, bits: &mut Vec<Bit<'a>>) {
+    let rest = text.get(1..).unwrap_or_default();
+    let removed = match (rest, quote) {
+        ("\n", _) => return,
+        ("", _) => false,
+        (_, Quote::None) => true,
+        ("$" | "`" | "\\", _) => true,
+        ("\"", Quote::Double) => true,
+        _ => false,
+    };
+    bits.push(Bit::Text(Cow::Borrowed(if removed { rest } else { text })));
+}
+
+/// Takes the tabs from the beginning of lines, as `<<-` does.
+fn strip_tabs(bit: Bit<'_>) -> Bit<'_> {
+    match bit {
+        Bit::Text(text) if text.contains('\t') => {
+            let lines: Vec<&str> = text.split('\n').map(|line| line.trim_start_matches('\t')).collect();
+            Bit::Text(Cow::Owned(lines.join("\n")))
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,5 @@
+//! Tests of the shell reader.
+
+mod knowledge;
+
+mod expansion;

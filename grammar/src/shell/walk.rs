@@ -1,0 +1,753 @@
+//! The tree to the list of commands that may run, with the state of the shell at each.
+//!
+//! INVARIANT: every simple command of the tree is visited exactly once; a loop or function that changes what was
+//! taken for known is a problem. Texts inside texts wait in a queue, so nesting them costs no stack.
+
+use super::ast::*;
+use super::env::{Env, Function, MAX_VALUES, Val, Value};
+use super::expand::Expander;
+use super::parse::parse;
+use super::program::Programs;
+use super::{Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, PipePlace, Problem, Redirect, Word};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Most commands that one text may stand for.
+pub(crate) const MAX_COMMANDS: usize = 4096;
+/// Most texts inside texts, and the bytes that they may have together.
+const MAX_TASKS: usize = 256;
+const MAX_TASK_BYTES: usize = 256 * 1024;
+/// Most redirections that a command gets from the compounds around it.
+const MAX_INHERITED: usize = 16;
+
+/// What comes on standard input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stdin {
+    /// That of the call: nothing.
+    Call,
+    Text(String),
+    Unknown,
+}
+
+/// What a command gets from the constructs around it.
+#[derive(Debug, Clone)]
+pub(crate) struct Ctx {
+    pub(crate) redirects: Vec<Redirect>,
+    pub(crate) wrappers: Vec<String>,
+    pub(crate) gaps: Vec<Gap>,
+    pub(crate) pipe: Option<PipePlace>,
+    pub(crate) stdin: Stdin,
+    /// In a function, trap or alias: it runs at another time than it is written.
+    pub(crate) deferred: bool,
+}
+
+/// A text that waits to be read.
+pub(crate) struct Task {
+    pub(crate) text: String,
+    pub(crate) env: Env,
+    pub(crate) ctx: Ctx,
+    /// Byte range in the outermost text; none for the outermost itself.
+    pub(crate) place: Option<(u32, u32)>,
+    pub(crate) depth: usize,
+    pub(crate) dialect: Dialect,
+    /// Holes of the text were filled with a placeholder; what cannot be read in it is no news.
+    pub(crate) guess: bool,
+}
+
+/// Everything that is collected over all texts.
+pub(crate) struct Walker<'p> {
+    pub(crate) programs: &'p dyn Programs,
+    pub(crate) commands: Vec<Command>,
+    /// For each command, whether it runs at another time than it is written.
+    pub(crate) deferred: Vec<bool>,
+    pub(crate) problems: Vec<(u32, String)>,
+    pub(crate) features: u32,
+    pub(crate) queue: VecDeque<Task>,
+    tasks: usize,
+    task_bytes: usize,
+    pipelines: u32,
+    /// Calls of functions that were left out because the function is certain.
+    pub(crate) calls: Vec<(Command, bool)>,
+    /// Something may take functions away again.
+    pub(crate) unset: bool,
+    /// Something changes the folder.
+    pub(crate) moved: bool,
+    /// Arithmetic or a subscript is evaluated somewhere.
+    pub(crate) arithmetic: bool,
+    /// A value holds a subscript with a command in it.
+    pub(crate) subscript_code: Option<u32>,
+    /// Functions of texts that run in the same shell at another time.
+    pub(crate) late_functions: BTreeSet<String>,
+    pub(crate) aliases_read: BTreeSet<String>,
+}
+
+impl<'p> Walker<'p> {
+    pub(crate) fn new(programs: &'p dyn Programs) -> Self {
+        Walker {
+            programs,
+            commands: Vec::new(),
+            deferred: Vec::new(),
+            problems: Vec::new(),
+            features: 0,
+            queue: VecDeque::new(),
+            tasks: 0,
+            task_bytes: 0,
+            pipelines: 0,
+            calls: Vec::new(),
+            unset: false,
+            moved: false,
+            arithmetic: false,
+            subscript_code: None,
+            late_functions: BTreeSet::new(),
+            aliases_read: BTreeSet::new(),
+        }
+    }
+
+    /// Puts a text in the queue; `false` when a limit is reached.
+    pub(crate) fn enqueue(&mut self, task: Task) -> bool {
+        let place = task.place.map_or(0, |(start, _)| start);
+        self.tasks += 1;
+        self.task_bytes = self.task_bytes.saturating_add(task.text.len());
+        if task.depth > MAX_NESTING {
+            self.problem(place, format!("texts inside texts nest deeper than {MAX_NESTING}"));
+            return false;
+        }
+        if task.place.is_some() && (self.tasks > MAX_TASKS || self.task_bytes > MAX_TASK_BYTES) {
+            self.problem(place, "too many texts inside texts");
+            return false;
+        }
+        self.queue.push_back(task);
+        true
+    }
+
+    pub(crate) fn problem(&mut self, at: u32, message: impl Into<String>) {
+        if self.problems.len() < 64 {
+            self.problems.push((at, message.into()));
+        }
+    }
+
+    pub(crate) fn feature(&mut self, feature: Feature) {
+        self.features |= feature.bit();
+    }
+
+    /// Reads all waiting texts and hands over the answer.
+    pub(crate) fn run(mut self, outermost: &str) -> Analysis {
+        while let Some(task) = self.queue.pop_front() {
+            self.task(task);
+        }
+        if self.unset {
+            for (mut command, deferred) in std::mem::take(&mut self.calls) {
+                command.gaps.push(Gap::Shadowed);
+                self.commands.push(command);
+                self.deferred.push(deferred);
+            }
+        }
+        if let (true, Some(at)) = (self.arithmetic, self.subscript_code) {
+            self.problem(at, "a value holds a subscript that runs a command");
+        }
+        for (command, deferred) in self.commands.iter_mut().zip(&self.deferred) {
+            let relative = !matches!(&command.dir, Dir::Changed(dir) if dir.starts_with(['/', '~']));
+            if self.moved && *deferred && relative {
+                command.dir = Dir::Unknown;
+            }
+            let late = command
+                .words
+                .first()
+                .and_then(Word::known)
+                .is_some_and(|name| self.late_functions.contains(name));
+            if late && !command.gaps.contains(&Gap::Shadowed) {
+                command.gaps.push(Gap::Shadowed);
+            }
+            command.gaps.sort();
+            command.gaps.dedup();
+        }
+        let problems: Vec<Problem> = self
+            .problems
+            .into_iter()
+            .map(|(at, message)| {
+                let before = outermost.get(..at as usize).unwrap_or(outermost);
+                let line = before.matches('\n').count() + 1;
+                let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+                let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+                Problem { message, line: narrow(line), column: narrow(column) }
+            })
+            .collect();
+        Analysis { commands: self.commands, complete: problems.is_empty(), problems, features: self.features }
+    }
+
+    fn task(&mut self, task: Task) {
+        let tree = parse(&task.text);
+        let at =
+            |offset: usize| task.place.map_or(u32::try_from(offset).unwrap_or(u32::MAX), |(start, _)| start);
+        if !task.guess {
+            for (offset, message) in &tree.problems {
+                let message = if task.place.is_some() {
+                    format!("in a text inside: {message}")
+                } else {
+                    message.clone()
+                };
+                self.problem(at(*offset), message);
+            }
+            if let (true, Some((offset, name))) = (task.dialect != Dialect::Bash, tree.bash_only.first()) {
+                self.problem(at(*offset), format!("`{name}` is read in another way by a POSIX shell"));
+            }
+        }
+        let mut env = task.env;
+        let mut walk = Walk {
+            w: self,
+            tree: &tree,
+            source: &task.text,
+            place: task.place,
+            depth: task.depth,
+            dialect: task.dialect,
+        };
+        walk.list(&tree.list, &mut env, &task.ctx);
+    }
+}
+
+/// The walk over one tree.
+pub(crate) struct Walk<'w, 'p, 't> {
+    pub(crate) w: &'w mut Walker<'p>,
+    pub(crate) tree: &'t Tree<'t>,
+    pub(crate) source: &'t str,
+    pub(crate) place: Option<(u32, u32)>,
+    pub(crate) depth: usize,
+    pub(crate) dialect: Dialect,
+}
+
+impl<'t> Walk<'_, '_, 't> {
+    /// The place in the outermost text of a range of this text.
+    pub(crate) fn place_of(&self, range: (usize, usize)) -> (u32, u32) {
+        let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        self.place.unwrap_or((narrow(range.0), narrow(range.1)))
+    }
+
+    pub(crate) fn expander<'e>(&self, env: &'e Env, choice: &'e [(String, Val)]) -> Expander<'e> {
+        Expander::new(env, choice, self.dialect != Dialect::Posix)
+    }
+
+    fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
+        if list.items.len() > 1 || list.items.iter().any(|item| !item.rest.is_empty()) {
+            self.w.feature(Feature::Chain);
+        }
+        for item in &list.items {
+            if item.background {
+                self.w.feature(Feature::Background);
+                self.and_or(item, &mut env.clone(), ctx);
+            } else {
+                self.and_or(item, env, ctx);
+            }
+        }
+    }
+
+    fn and_or(&mut self, item: &'t AndOr<'t>, env: &mut Env, ctx: &Ctx) {
+        let mut failed = Some(self.step(&item.first, env, ctx));
+        if item.rest.is_empty() && env.errexit && !item.first.negated {
+            return;
+        }
+        for (and, pipeline) in &item.rest {
+            if *and {
+                let after = self.step(pipeline, env, ctx);
+                match &mut failed {
+                    Some(state) => state.join(&after),
+                    None => failed = Some(after),
+                }
+            } else if let Some(mut state) = failed.take() {
+                let after = self.step(pipeline, &mut state, ctx);
+                if !leaves(pipeline) {
+                    env.join(&state);
+                    failed = Some(after);
+                }
+            } else {
+                // The left side never fails; the right side is listed all the same.
+                self.step(pipeline, &mut env.clone(), ctx);
+            }
+        }
+        if let Some(state) = failed
+            && state != *env
+        {
+            env.join(&state);
+        }
+    }
+
+    /// Walks one pipeline; `env` becomes the state after success, the answer is the state after failure.
+    fn step(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) -> Env {
+        env.failed_dir = None;
+        self.pipeline(pipeline, env, ctx);
+        let failed_dir = env.failed_dir.take();
+        let mut failed = env.clone();
+        if let Some(dir) = failed_dir {
+            failed.dir = dir;
+            if pipeline.negated {
+                std::mem::swap(&mut failed.dir, &mut env.dir);
+            }
+        }
+        failed
+    }
+
+    fn pipeline(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) {
+        if let [node] = pipeline.stages.as_slice() {
+            return self.node(node, env, ctx);
+        }
+        let (number, stages) = (self.w.pipelines, pipeline.stages.len());
+        if stages == 0 {
+            return;
+        }
+        self.w.pipelines += 1;
+        self.w.feature(Feature::Pipe);
+        let mut inner = ctx.clone();
+        let mut after = env.clone();
+        for (stage, node) in pipeline.stages.iter().enumerate() {
+            let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+            inner.pipe = Some(PipePlace { pipeline: number, stage: narrow(stage), stages: narrow(stages) });
+            after = env.clone();
+            if stage > 0 {
+                after.input = false;
+            }
+            let output = self.static_output(node, env, &inner.stdin);
+            self.node(node, &mut after, &inner);
+            inner.stdin = output.map_or(Stdin::Unknown, Stdin::Text);
+        }
+        // With `lastpipe` the last stage runs in this shell.
+        for name in after.changed(env) {
+            env.forget(&name);
+        }
+    }
+
+    fn node(&mut self, node: &'t Node<'t>, env: &mut Env, ctx: &Ctx) {
+        match node {
+            Node::Simple(simple) => self.simple(simple, env, ctx),
+            Node::Compound(compound) => self.compound(compound, env, ctx),
+        }
+    }
+
+    fn compound(&mut self, compound: &'t Compound<'t>, env: &mut Env, outer: &Ctx) {
+        let with_redirects;
+        let ctx = if compound.redirects.is_empty() {
+            outer
+        } else {
+            with_redirects = self.redirected(&compound.redirects, env, outer);
+            &with_redirects
+        };
+        match &compound.kind {
+            Kind::Group(list) => self.list(list, env, ctx),
+            Kind::Subshell(list) => {
+                self.w.feature(Feature::Subshell);
+                self.list(list, &mut env.clone(), ctx);
+            }
+            Kind::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), env, ctx),
+            Kind::While { condition, body } => {
+                self.repeat(compound, None, env, |walk, env| {
+                    walk.condition(condition, env, ctx);
+                    walk.list(body, env, ctx);
+                });
+            }
+            Kind::For { name, words, body } => {
+                self.for_words(compound, name, words.as_deref(), body, env, ctx)
+            }
+            Kind::ForArith { bits, body } => {
+                self.w.arithmetic = true;
+                self.repeat(compound, None, env, |walk, env| {
+                    walk.visit(bits, env, ctx);
+                    walk.list(body, env, ctx);
+                });
+            }
+            Kind::Case { word, arms } => self.case(compound.text, word, arms, env, ctx),
+            Kind::Test(words) => {
+                self.w.arithmetic = true;
+                for word in words {
+                    self.visit(&word.bits, env, ctx);
+                }
+            }
+            Kind::Arith(bits) => {
+                self.w.arithmetic = true;
+                self.visit(bits, env, ctx);
+                self.forget_assigned(compound.text, env);
+            }
+            Kind::Function { name, body } => self.function(name, body, env, ctx),
+            Kind::Coproc(node) => {
+                self.w.feature(Feature::Background);
+                self.node(node, &mut env.clone(), ctx);
+            }
+        }
+    }
+
+    fn condition(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
+        let errexit = std::mem::take(&mut env.errexit);
+        self.list(list, env, ctx);
+        env.errexit = errexit;
+    }
+
+    fn branches(
+        &mut self,
+        branches: &'t [(List<'t>, List<'t>)],
+        otherwise: Option<&'t List<'t>>,
+        env: &mut Env,
+        ctx: &Ctx,
+    ) {
+        self.w.feature(Feature::Branch);
+        let mut ends = Vec::new();
+        for (condition, body) in branches {
+            self.condition(condition, env, ctx);
+            let mut branch = env.clone();
+            self.list(body, &mut branch, ctx);
+            ends.push(branch);
+        }
+        if let Some(list) = otherwise {
+            self.list(list, env, ctx);
+        }
+        for end in ends {
+            env.join(&end);
+        }
+    }
+
+    fn case(
+        &mut self,
+        text: &str,
+        word: &'t WordNode<'t>,
+        arms: &'t [(Vec<WordNode<'t>>, List<'t>)],
+        env: &mut Env,
+        ctx: &Ctx,
+    ) {
+        self.w.feature(Feature::Branch);
+        self.visit(&word.bits, env, ctx);
+        let falls_through = text.contains(";&") || text.contains(";;&");
+        let mut end = env.clone();
+        for (patterns, body) in arms {
+            for pattern in patterns {
+                self.visit(&pattern.bits, env, ctx);
+            }
+            let mut arm = if falls_through { end.clone() } else { env.clone() };
+            self.list(body, &mut arm, ctx);
+            end.join(&arm);
+        }
+        end.join(env);
+        *env = end;
+    }
+
+    fn for_words(
+        &mut self,
+        compound: &'t Compound<'t>,
+        name: &str,
+        words: Option<&'t [WordNode<'t>]>,
+        body: &'t List<'t>,
+        env: &mut Env,
+        ctx: &Ctx,
+    ) {
+        let mut vals: Option<Vec<Val>> = words.map(|_| Vec::new());
+        for node in words.unwrap_or_default() {
+            self.visit(&node.bits, env, ctx);
+            for word in self.expander(env, &[]).words(node) {
+                vals = match (vals, Val::of(&word)) {
+                    (Some(mut vals), Some(val)) => {
+                        if !vals.contains(&val) {
+                            vals.push(val);
+                        }
+                        Some(vals)
+                    }
+                    _ => None,
+                };
+            }
+        }
+        let value = match vals {
+            Some(vals) if vals.len() <= MAX_VALUES => Value::Scalar(vals),
+            _ => Value::Unknown,
+        };
+        self.repeat(compound, Some((name, value)), env, |walk, env| walk.list(body, env, ctx));
+    }
+
+    /// Walks a body that runs any number of times.
+    fn repeat(
+        &mut self,
+        compound: &'t Compound<'t>,
+        variable: Option<(&str, Value)>,
+        env: &mut Env,
+        walk: impl FnOnce(&mut Self, &mut Env),
+    ) {
+        self.w.feature(Feature::Loop);
+        let text = compound.text;
+        if let Kind::While { body, .. } | Kind::For { body, .. } | Kind::ForArith { body, .. } =
+            &compound.kind
+            && moves(body)
+        {
+            env.dir = Dir::Unknown;
+        }
+        let names: Vec<String> = env.vars.keys().filter(|name| may_assign(text, name)).cloned().collect();
+        for name in names {
+            env.forget(&name);
+        }
+        if let Some((name, value)) = &variable {
+            env.set(name, value.clone());
+        }
+        let before = env.clone();
+        walk(self, env);
+        // INVARIANT: a second round sees what the first one saw, or the text is not understood.
+        let changed = env.changed(&before).into_iter().filter(|name| before.vars.contains_key(name));
+        let changed: Vec<String> =
+            changed.filter(|name| variable.as_ref().is_none_or(|(v, _)| v != name)).collect();
+        if changed.iter().any(|name| before.get(name) != Some(&Value::Unknown)) {
+            let at = self.place_of(self.range_of(text)).0;
+            self.w.problem(at, "a loop changes a variable in a way that is not understood");
+        }
+        let moved = env.dir != before.dir;
+        env.join(&before);
+        if moved {
+            // A relative `cd` in a loop goes deeper with every round.
+            let at = self.place_of(self.range_of(text)).0;
+            self.w.problem(at, "a loop changes the folder");
+        }
+    }
+
+    fn range_of(&self, text: &str) -> (usize, usize) {
+        let start = (text.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
+        (start, start + text.len())
+    }
+
+    fn function(&mut self, name: &str, body: &'t Compound<'t>, env: &mut Env, ctx: &Ctx) {
+        self.w.feature(Feature::Function);
+        let mut state = Env::new(env.dir.clone());
+        state.functions = env.functions.clone();
+        state.aliases = env.aliases.clone();
+        (state.risky, state.ifs) = (env.risky, env.ifs);
+        let mut inner = ctx.clone();
+        inner.deferred = true;
+        // Called from anywhere: its input is that of the call.
+        if inner.stdin == Stdin::Call {
+            inner.stdin = Stdin::Call;
+        }
+        state.functions.insert(name.to_string(), Function { certain: true, moves: false });
+        let dir = state.dir.clone();
+        self.compound(body, &mut state, &inner);
+        for name in state.vars.keys() {
+            env.forget_for_good(name);
+        }
+        env.risky |= state.risky;
+        env.ifs |= state.ifs;
+        env.all_volatile |= state.all_volatile;
+        for (inner, function) in &state.functions {
+            if !env.functions.contains_key(inner) && inner != name {
+                env.define(inner, Function { certain: false, moves: function.moves });
+            }
+        }
+        for (alias, text) in state.aliases {
+            env.aliases.entry(alias).or_insert(text);
+        }
+        let moves = state.dir != dir;
+        if !env.define(name, Function { certain: true, moves }) {
+            let at = self.place_of(self.range_of(body.text)).0;
+            self.w.problem(at, "the command defines too many functions");
+        }
+    }
+
+    /// Walks the commands inside the parts of a word.
+    pub(crate) fn visit(&mut self, bits: &'t [Bit<'t>], env: &mut Env, ctx: &Ctx) {
+        for bit in bits {
+            match bit {
+                Bit::Bare(_) | Bit::Opaque => {}
+                Bit::Text(text) => {
+                    if self.w.subscript_code.is_none() && runs_in_subscript(text) {
+                        self.w.subscript_code = Some(self.place.map_or(0, |(start, _)| start));
+                    }
+                }
+                Bit::Param { head, tail, inside, .. } => {
+                    self.w.feature(Feature::Variable);
+                    self.visit(inside, env, ctx);
+                    self.w.arithmetic |= tail.starts_with(['[', ':']) && !tail.starts_with(":-");
+                    if tail.starts_with(":=") || tail.starts_with('=') {
+                        env.forget(head);
+                    }
+                    if tail.contains("@P") {
+                        let at = self.place_of((0, 0)).0;
+                        self.w.problem(at, "`@P` runs the commands in a value");
+                    }
+                }
+                Bit::Substitution { list, .. } => {
+                    self.w.feature(Feature::Substitution);
+                    self.list(list, &mut env.clone(), &substituted(ctx));
+                }
+                Bit::Process { list } => {
+                    self.w.feature(Feature::ProcessSubstitution);
+                    let mut inner = substituted(ctx);
+                    inner.stdin = Stdin::Unknown;
+                    self.list(list, &mut env.clone(), &inner);
+                }
+                Bit::Backtick { text, start, .. } => {
+                    self.w.feature(Feature::Substitution);
+                    let place = Some(self.place_of((*start, *start + text.len() + 2)));
+                    let (depth, dialect) = (self.depth + 1, self.dialect);
+                    let (env, ctx) = (env.clone(), substituted(ctx));
+                    self.w.enqueue(Task {
+                        text: text.clone(),
+                        env,
+                        ctx,
+                        place,
+                        depth,
+                        dialect,
+                        guess: false,
+                    });
+                }
+                Bit::Arith { text, inside, .. } => {
+                    self.w.arithmetic = true;
+                    self.visit(inside, env, ctx);
+                    self.forget_assigned(text, env);
+                }
+                Bit::ExtGlob { inside, .. } => self.visit(inside, env, ctx),
+            }
+        }
+    }
+
+    /// Forgets the variables that an arithmetic text may assign.
+    pub(crate) fn forget_assigned(&mut self, text: &str, env: &mut Env) {
+        if !text.contains('=') && !text.contains("++") && !text.contains("--") {
+            return;
+        }
+        let names: Vec<String> =
+            env.vars.keys().filter(|name| text.contains(name.as_str())).cloned().collect();
+        for name in names {
+            env.forget(&name);
+        }
+    }
+
+    /// The context inside a compound with redirections.
+    fn redirected(&mut self, nodes: &'t [RedirectNode<'t>], env: &mut Env, outer: &Ctx) -> Ctx {
+        let mut ctx = outer.clone();
+        self.visit_redirects(nodes, env, outer);
+        let expander = self.expander(env, &[]);
+        let redirects = self.redirects(nodes, &expander);
+        ctx.stdin = stdin_after(&redirects, &ctx.stdin);
+        let features = expander.features.get();
+        for redirect in &redirects {
+            self.w.features |= features | redirect_features(redirect);
+        }
+        ctx.redirects.extend(redirects);
+        if ctx.redirects.len() > MAX_INHERITED {
+            let at = self.place_of((0, 0)).0;
+            self.w.problem(at, "too many redirections around a command");
+            ctx.redirects.truncate(MAX_INHERITED);
+        }
+        ctx
+    }
+
+    pub(crate) fn visit_redirects(&mut self, nodes: &'t [RedirectNode<'t>], env: &mut Env, ctx: &Ctx) {
+        for node in nodes {
+            match &node.target {
+                Target::Word(word) => self.visit(&word.bits, env, ctx),
+                Target::Here(index) => {
+                    let tree = self.tree;
+                    if let Some(doc) = tree.heredocs.get(*index) {
+                        self.visit(&doc.body.bits, env, ctx);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn redirects(&self, nodes: &'t [RedirectNode<'t>], expander: &Expander<'_>) -> Vec<Redirect> {
+        let redirect = |node: &'t RedirectNode<'t>| {
+            let target = match &node.target {
+                Target::Word(word) => expander.single(word, node.op != "<<<"),
+                Target::Here(index) => self
+                    .tree
+                    .heredocs
+                    .get(*index)
+                    .map_or(Word::Unknown(Vec::new()), |doc| expander.single(&doc.body, false)),
+            };
+            Redirect { fd: node.fd.to_string(), op: node.op.to_string(), target }
+        };
+        nodes.iter().map(redirect).collect()
+    }
+}
+
+/// The context inside a substitution: its output goes elsewhere, its input is the same.
+fn substituted(ctx: &Ctx) -> Ctx {
+    let mut inner = ctx.clone();
+    inner.redirects.retain(|redirect| redirect.op.starts_with('<'));
+    inner.pipe = None;
+    inner
+}
+
+/// Standard input behind redirections.
+pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
+    let mut stdin = before.clone();
+    for redirect in redirects.iter().filter(|r| r.op.starts_with('<') && matches!(r.fd.as_str(), "" | "0")) {
+        stdin = match (redirect.op.as_str(), &redirect.target) {
+            ("<<<", Word::Known(text)) => Stdin::Text(format!("{text}\n")),
+            ("<<" | "<<-", Word::Known(text)) => Stdin::Text(text.clone()),
+            ("<", Word::Known(text)) if text == "/dev/null" => Stdin::Text(String::new()),
+            _ => Stdin::Unknown,
+        };
+    }
+    stdin
+}
+
+/// The features of one redirection.
+pub(crate) fn redirect_features(redirect: &Redirect) -> u32 {
+    match redirect.op.as_str() {
+        "<<" | "<<-" => Feature::HereDocument.bit(),
+        "<<<" => Feature::HereString.bit(),
+        ">&" | "<&" => match &redirect.target {
+            Word::Known(text) if text.chars().all(|c| c.is_ascii_digit() || c == '-') => 0,
+            _ => Feature::Redirect.bit(),
+        },
+        _ if redirect.target.known() == Some("/dev/null") => 0,
+        _ => Feature::Redirect.bit(),
+    }
+}
+
+/// Whether a pipeline leaves the list (`exit`, `return`), so that what follows does not run after it.
+fn leaves(pipeline: &Pipeline<'_>) -> bool {
+    let [node] = pipeline.stages.as_slice() else { return false };
+    match node {
+        Node::Simple(simple) => simple.words.first().is_some_and(|word| {
+            matches!(word.bits.as_slice(), [Bit::Bare("exit" | "return" | "break" | "continue")])
+        }),
+        Node::Compound(compound) => match &compound.kind {
+            Kind::Group(list) => list.items.last().is_some_and(|item| {
+                item.rest.is_empty() && !item.background && !item.first.negated && leaves(&item.first)
+            }),
+            _ => false,
+        },
+    }
+}
+
+/// Whether a list changes the folder of this shell, as far as can be seen at a glance.
+fn moves(list: &List<'_>) -> bool {
+    let node = |node: &Node<'_>| match node {
+        Node::Simple(simple) => simple
+            .words
+            .iter()
+            .take(3)
+            .any(|word| matches!(word.bits.as_slice(), [Bit::Bare("cd" | "pushd" | "popd")])),
+        Node::Compound(compound) => match &compound.kind {
+            Kind::Group(list) => moves(list),
+            Kind::If { branches, otherwise } => {
+                branches.iter().any(|(condition, body)| moves(condition) || moves(body))
+                    || otherwise.as_ref().is_some_and(moves)
+            }
+            Kind::While { condition, body } => moves(condition) || moves(body),
+            Kind::For { body, .. } | Kind::ForArith { body, .. } => moves(body),
+            Kind::Case { arms, .. } => arms.iter().any(|(_, body)| moves(body)),
+            _ => false,
+        },
+    };
+    let pipeline = |pipeline: &Pipeline<'_>| pipeline.stages.iter().any(node);
+    list.items.iter().any(|item| pipeline(&item.first) || item.rest.iter().any(|(_, p)| pipeline(p)))
+}
+
+/// Whether a text may assign a variable: its name stands there without a `$` before it.
+fn may_assign(text: &str, name: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + name.len()..).unwrap_or_default();
+        if before.ends_with(part) || after.starts_with(part) {
+            return false;
+        }
+        let read = before.ends_with('$') || before.ends_with("${") && !after.starts_with(['=', ':']);
+        !read
+    })
+}
+
+/// Whether a text holds a subscript with a command in it.
+pub(crate) fn runs_in_subscript(text: &str) -> bool {
+    text.find('[').and_then(|at| text.get(at..)).is_some_and(|rest| rest.contains("$(") || rest.contains('`'))
+}
