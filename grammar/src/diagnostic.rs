@@ -41,16 +41,32 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// An error with one place.
-    pub fn error(code: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+    pub fn error(
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Self {
         Self::new(Level::Error, code, message, span, label)
     }
 
     /// A warning with one place.
-    pub fn warning(code: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+    pub fn warning(
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Self {
         Self::new(Level::Warning, code, message, span, label)
     }
 
-    fn new(level: Level, code: &'static str, message: impl Into<String>, span: Span, label: impl Into<String>) -> Self {
+    fn new(
+        level: Level,
+        code: &'static str,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Self {
         let labels = vec![Label { span, text: label.into() }];
         Diagnostic { code, level, message: message.into(), labels, help: None }
     }

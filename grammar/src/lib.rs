@@ -7,9 +7,11 @@ pub mod ast;
 pub mod code;
 pub mod diagnostic;
 mod parse;
+mod report;
 pub mod shell;
 pub mod source;
 pub mod yaml;
 
 pub use code::Code;
+pub use report::Report;
 pub use parse::{MAX_BYTES, MAX_DEPTH, Parsed, parse};

@@ -22,6 +22,7 @@ use crate::source::{FileId, Span};
 use build::Node;
 use lex::{Kind, Token};
 use pest::Parser as _;
+use pest::error::ErrorVariant;
 
 /// The derived parser of `policy.pest`.
 #[allow(missing_docs, clippy::upper_case_acronyms)]
@@ -36,6 +37,8 @@ pub(crate) use grammar::{PolicyGrammar, Rule};
 pub const MAX_BYTES: usize = 16 << 20;
 /// Deepest nesting of projects, and of values in a tested call.
 pub const MAX_DEPTH: usize = 64;
+/// Bytes that a statement is first looked for in.
+const FIRST_WINDOW: usize = 1 << 10;
 /// Diagnostics of one file that are kept.
 const MAX_DIAGNOSTICS: usize = 100;
 
@@ -159,15 +162,32 @@ impl<'t> Parser<'t> {
     /// Parses one statement that begins at `at`; a failure is diagnosed here.
     fn statement(&mut self, rule: Rule, at: usize) -> Result<(Node<'t>, usize), Failed> {
         let text: &'t str = self.text;
-        let rest = text.get(at..).unwrap_or("");
-        match PolicyGrammar::parse(rule, rest).map(|mut pairs| pairs.next()) {
-            Ok(Some(pair)) => {
-                let node = Node::new(pair, self.file, at);
-                let end = node.span().end as usize;
-                Ok((node, end))
+        let mut length = FIRST_WINDOW;
+        // The cost of a pest error is the length of its input, so the input is a window that is only as long as
+        // it must be: an answer counts when the token that it hangs on ends inside.
+        loop {
+            let mut end = at.saturating_add(length).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
             }
-            Ok(None) => Err(Failed(at)),
-            Err(error) => Err(self.diagnose(rule, at, &error)),
+            let inside = |token: Token| end == text.len() || token.end < end;
+            match PolicyGrammar::parse(rule, text.get(at..end).unwrap_or("")).map(|mut pairs| pairs.next()) {
+                Ok(Some(pair)) => {
+                    let node = Node::new(pair, self.file, at);
+                    let read = node.span().end as usize;
+                    if inside(self.next(read)) {
+                        return Ok((node, read));
+                    }
+                }
+                Ok(None) => return Err(Failed(at)),
+                Err(error) => {
+                    let exhausted = matches!(error.variant, ErrorVariant::CustomError { .. });
+                    if exhausted || inside(self.next(at + diagnose::location(&error))) {
+                        return Err(self.diagnose(rule, at, &error));
+                    }
+                }
+            }
+            length = length.saturating_mul(4);
         }
     }
 

@@ -99,9 +99,7 @@ const CLAUSES: &[&str] = &["over", "when", "unless", "because", "suggest", "then
 impl<'t> Parser<'t> {
     /// Turns a failure of the grammar into a diagnostic; gives where it went wrong.
     pub(super) fn diagnose(&mut self, rule: Rule, start: usize, error: &Error<Rule>) -> Failed {
-        let at = match error.location {
-            InputLocation::Pos(at) | InputLocation::Span((at, _)) => start + at,
-        };
+        let at = start + location(error);
         let token = self.next(at);
         let failed = Failed(token.start);
         let first = self.unclosed.partition_point(|open| *open < start);
@@ -566,6 +564,13 @@ impl<'t> Parser<'t> {
             format!("an item begins with {}", join(items::ITEM_WORDS.iter().map(|k| format!("`{k}`"))));
         let message = format!("{found} begins no item");
         self.error_help(Code::Unexpected, message, self.token_span(token), "not expected here", help);
+    }
+}
+
+/// Where in its input the grammar failed.
+pub(super) fn location(error: &Error<Rule>) -> usize {
+    match error.location {
+        InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
     }
 }
 

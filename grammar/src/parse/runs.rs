@@ -3,7 +3,7 @@
 //! INVARIANT: a pattern is read as words, braces and literals only; whatever a shell would read otherwise is refused.
 
 use super::build::Node;
-use super::{Parser, PolicyGrammar, Rule};
+use super::{Parser, PolicyGrammar, Rule, diagnose};
 use crate::ast::{RunItem, RunPattern, Stage, Term, TermPart};
 use crate::code::Code;
 use crate::source::Span;
@@ -50,10 +50,7 @@ impl<'t> Parser<'t> {
             Ok(Some(pair)) => self.stages(&Node::new(pair, self.file, base), &mut pattern),
             Ok(None) => {}
             Err(error) => {
-                let at = match error.location {
-                    pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
-                };
-                self.run_fault(text, base, at);
+                self.run_fault(text, base, diagnose::location(&error));
             }
         }
         pattern
