@@ -5,10 +5,12 @@
 
 mod arith;
 mod ast;
+mod builtin;
 mod env;
 mod expand;
 mod inner;
 pub mod options;
+mod output;
 mod param;
 mod parse;
 pub mod program;

@@ -4,12 +4,14 @@
 //! taken for known is a problem. Texts inside texts wait in a queue, so nesting them costs no stack.
 
 use super::ast::*;
-use super::env::{Env, Function, MAX_VALUES, Val, Value};
+use super::env::{Env, Val};
 use super::expand::Expander;
 use super::parse::parse;
 use super::program::Programs;
 use super::{Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, PipePlace, Problem, Redirect, Word};
 use std::collections::{BTreeSet, VecDeque};
+
+mod compound;
 
 /// Most commands that one text may stand for.
 pub(crate) const MAX_COMMANDS: usize = 4096;
@@ -320,224 +322,6 @@ impl<'t> Walk<'_, '_, 't> {
         }
     }
 
-    fn compound(&mut self, compound: &'t Compound<'t>, env: &mut Env, outer: &Ctx) {
-        let with_redirects;
-        let ctx = if compound.redirects.is_empty() {
-            outer
-        } else {
-            with_redirects = self.redirected(&compound.redirects, env, outer);
-            &with_redirects
-        };
-        match &compound.kind {
-            Kind::Group(list) => self.list(list, env, ctx),
-            Kind::Subshell(list) => {
-                self.w.feature(Feature::Subshell);
-                self.list(list, &mut env.clone(), ctx);
-            }
-            Kind::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), env, ctx),
-            Kind::While { condition, body } => {
-                self.repeat(compound, None, env, |walk, env| {
-                    walk.condition(condition, env, ctx);
-                    walk.list(body, env, ctx);
-                });
-            }
-            Kind::For { name, words, body } => {
-                self.for_words(compound, name, words.as_deref(), body, env, ctx)
-            }
-            Kind::ForArith { bits, body } => {
-                self.w.arithmetic = true;
-                self.repeat(compound, None, env, |walk, env| {
-                    walk.visit(bits, env, ctx);
-                    walk.list(body, env, ctx);
-                });
-            }
-            Kind::Case { word, arms } => self.case(compound.text, word, arms, env, ctx),
-            Kind::Test(words) => {
-                self.w.arithmetic = true;
-                for word in words {
-                    self.visit(&word.bits, env, ctx);
-                }
-            }
-            Kind::Arith(bits) => {
-                self.w.arithmetic = true;
-                self.visit(bits, env, ctx);
-                self.forget_assigned(compound.text, env);
-            }
-            Kind::Function { name, body } => self.function(name, body, env, ctx),
-            Kind::Coproc(node) => {
-                self.w.feature(Feature::Background);
-                self.node(node, &mut env.clone(), ctx);
-            }
-        }
-    }
-
-    fn condition(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
-        let errexit = std::mem::take(&mut env.errexit);
-        self.list(list, env, ctx);
-        env.errexit = errexit;
-    }
-
-    fn branches(
-        &mut self,
-        branches: &'t [(List<'t>, List<'t>)],
-        otherwise: Option<&'t List<'t>>,
-        env: &mut Env,
-        ctx: &Ctx,
-    ) {
-        self.w.feature(Feature::Branch);
-        let mut ends = Vec::new();
-        for (condition, body) in branches {
-            self.condition(condition, env, ctx);
-            let mut branch = env.clone();
-            self.list(body, &mut branch, ctx);
-            ends.push(branch);
-        }
-        if let Some(list) = otherwise {
-            self.list(list, env, ctx);
-        }
-        for end in ends {
-            env.join(&end);
-        }
-    }
-
-    fn case(
-        &mut self,
-        text: &str,
-        word: &'t WordNode<'t>,
-        arms: &'t [(Vec<WordNode<'t>>, List<'t>)],
-        env: &mut Env,
-        ctx: &Ctx,
-    ) {
-        self.w.feature(Feature::Branch);
-        self.visit(&word.bits, env, ctx);
-        let falls_through = text.contains(";&") || text.contains(";;&");
-        let mut end = env.clone();
-        for (patterns, body) in arms {
-            for pattern in patterns {
-                self.visit(&pattern.bits, env, ctx);
-            }
-            let mut arm = if falls_through { end.clone() } else { env.clone() };
-            self.list(body, &mut arm, ctx);
-            end.join(&arm);
-        }
-        end.join(env);
-        *env = end;
-    }
-
-    fn for_words(
-        &mut self,
-        compound: &'t Compound<'t>,
-        name: &str,
-        words: Option<&'t [WordNode<'t>]>,
-        body: &'t List<'t>,
-        env: &mut Env,
-        ctx: &Ctx,
-    ) {
-        let mut vals: Option<Vec<Val>> = words.map(|_| Vec::new());
-        for node in words.unwrap_or_default() {
-            self.visit(&node.bits, env, ctx);
-            for word in self.expander(env, &[]).words(node) {
-                vals = match (vals, Val::of(&word)) {
-                    (Some(mut vals), Some(val)) => {
-                        if !vals.contains(&val) {
-                            vals.push(val);
-                        }
-                        Some(vals)
-                    }
-                    _ => None,
-                };
-            }
-        }
-        let value = match vals {
-            Some(vals) if vals.len() <= MAX_VALUES => Value::Scalar(vals),
-            _ => Value::Unknown,
-        };
-        self.repeat(compound, Some((name, value)), env, |walk, env| walk.list(body, env, ctx));
-    }
-
-    /// Walks a body that runs any number of times.
-    fn repeat(
-        &mut self,
-        compound: &'t Compound<'t>,
-        variable: Option<(&str, Value)>,
-        env: &mut Env,
-        walk: impl FnOnce(&mut Self, &mut Env),
-    ) {
-        self.w.feature(Feature::Loop);
-        let text = compound.text;
-        if let Kind::While { body, .. } | Kind::For { body, .. } | Kind::ForArith { body, .. } =
-            &compound.kind
-            && moves(body)
-        {
-            env.dir = Dir::Unknown;
-        }
-        let names: Vec<String> = env.vars.keys().filter(|name| may_assign(text, name)).cloned().collect();
-        for name in names {
-            env.forget(&name);
-        }
-        if let Some((name, value)) = &variable {
-            env.set(name, value.clone());
-        }
-        let before = env.clone();
-        walk(self, env);
-        // INVARIANT: a second round sees what the first one saw, or the text is not understood.
-        let changed = env.changed(&before).into_iter().filter(|name| before.vars.contains_key(name));
-        let changed: Vec<String> =
-            changed.filter(|name| variable.as_ref().is_none_or(|(v, _)| v != name)).collect();
-        if changed.iter().any(|name| before.get(name) != Some(&Value::Unknown)) {
-            let at = self.place_of(self.range_of(text)).0;
-            self.w.problem(at, "a loop changes a variable in a way that is not understood");
-        }
-        let moved = env.dir != before.dir;
-        env.join(&before);
-        if moved {
-            // A relative `cd` in a loop goes deeper with every round.
-            let at = self.place_of(self.range_of(text)).0;
-            self.w.problem(at, "a loop changes the folder");
-        }
-    }
-
-    fn range_of(&self, text: &str) -> (usize, usize) {
-        let start = (text.as_ptr() as usize).saturating_sub(self.source.as_ptr() as usize);
-        (start, start + text.len())
-    }
-
-    fn function(&mut self, name: &str, body: &'t Compound<'t>, env: &mut Env, ctx: &Ctx) {
-        self.w.feature(Feature::Function);
-        let mut state = Env::new(env.dir.clone());
-        state.functions = env.functions.clone();
-        state.aliases = env.aliases.clone();
-        (state.risky, state.ifs) = (env.risky, env.ifs);
-        let mut inner = ctx.clone();
-        inner.deferred = true;
-        // Called from anywhere: its input is that of the call.
-        if inner.stdin == Stdin::Call {
-            inner.stdin = Stdin::Call;
-        }
-        state.functions.insert(name.to_string(), Function { certain: true, moves: false });
-        let dir = state.dir.clone();
-        self.compound(body, &mut state, &inner);
-        for name in state.vars.keys() {
-            env.forget_for_good(name);
-        }
-        env.risky |= state.risky;
-        env.ifs |= state.ifs;
-        env.all_volatile |= state.all_volatile;
-        for (inner, function) in &state.functions {
-            if !env.functions.contains_key(inner) && inner != name {
-                env.define(inner, Function { certain: false, moves: function.moves });
-            }
-        }
-        for (alias, text) in state.aliases {
-            env.aliases.entry(alias).or_insert(text);
-        }
-        let moves = state.dir != dir;
-        if !env.define(name, Function { certain: true, moves }) {
-            let at = self.place_of(self.range_of(body.text)).0;
-            self.w.problem(at, "the command defines too many functions");
-        }
-    }
-
     /// Walks the commands inside the parts of a word.
     pub(crate) fn visit(&mut self, bits: &'t [Bit<'t>], env: &mut Env, ctx: &Ctx) {
         for bit in bits {
@@ -707,44 +491,6 @@ fn leaves(pipeline: &Pipeline<'_>) -> bool {
             _ => false,
         },
     }
-}
-
-/// Whether a list changes the folder of this shell, as far as can be seen at a glance.
-fn moves(list: &List<'_>) -> bool {
-    let node = |node: &Node<'_>| match node {
-        Node::Simple(simple) => simple
-            .words
-            .iter()
-            .take(3)
-            .any(|word| matches!(word.bits.as_slice(), [Bit::Bare("cd" | "pushd" | "popd")])),
-        Node::Compound(compound) => match &compound.kind {
-            Kind::Group(list) => moves(list),
-            Kind::If { branches, otherwise } => {
-                branches.iter().any(|(condition, body)| moves(condition) || moves(body))
-                    || otherwise.as_ref().is_some_and(moves)
-            }
-            Kind::While { condition, body } => moves(condition) || moves(body),
-            Kind::For { body, .. } | Kind::ForArith { body, .. } => moves(body),
-            Kind::Case { arms, .. } => arms.iter().any(|(_, body)| moves(body)),
-            _ => false,
-        },
-    };
-    let pipeline = |pipeline: &Pipeline<'_>| pipeline.stages.iter().any(node);
-    list.items.iter().any(|item| pipeline(&item.first) || item.rest.iter().any(|(_, p)| pipeline(p)))
-}
-
-/// Whether a text may assign a variable: its name stands there without a `$` before it.
-fn may_assign(text: &str, name: &str) -> bool {
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default();
-        let after = text.get(at + name.len()..).unwrap_or_default();
-        if before.ends_with(part) || after.starts_with(part) {
-            return false;
-        }
-        let read = before.ends_with('$') || before.ends_with("${") && !after.starts_with(['=', ':']);
-        !read
-    })
 }
 
 /// Whether a text holds a subscript with a command in it.

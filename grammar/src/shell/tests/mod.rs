@@ -3,3 +3,4 @@
 mod knowledge;
 
 mod expansion;
+mod limits;

@@ -1,0 +1,452 @@
+//! Where a program takes inner commands and texts from.
+//!
+//! INVARIANT: each entry of the program's data is followed on its own; a text that is not wholly known is a gap of
+//! the program that reads it, whatever else is listed.
+
+use super::{Call, Finder, value_of};
+use crate::shell::env::{Env, is_risky};
+use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read, skipped};
+use crate::shell::program::{Inner, Program};
+use crate::shell::simple::split_words;
+use crate::shell::walk::{Stdin, Walk};
+use crate::shell::{Assignment, Dialect, Gap, MAX_NESTING, Part, Piece, Word};
+
+/// A shell text as far as it is known.
+enum Text {
+    Known(String),
+    /// Holes were filled with `${_}`.
+    Guess(String),
+    Unread,
+}
+
+/// How the words of an inner command are completed.
+#[derive(Clone)]
+struct Shape {
+    placeholders: Vec<String>,
+    appends: bool,
+    /// The wrapper has no flags, so known input words go to one command.
+    plain: bool,
+}
+
+impl Walk<'_, '_, '_> {
+    /// Lists everything that one reading of a program runs.
+    pub(super) fn inner(&mut self, finder: &mut Finder<'_>, program: &Program, reading: &Reading) {
+        let effective = reading.effective(program);
+        let call = finder.outer;
+        let is = |list: &[String]| reading.flags.iter().any(|used| list.contains(&used.name));
+        if is(&program.inert_flags) || is(&effective.inert_flags) {
+            return;
+        }
+        let mut placeholders = effective.placeholders.clone();
+        let mut replaced = false;
+        for used in reading.flags.iter().filter(|used| effective.placeholder_flags.contains(&used.name)) {
+            replaced = true;
+            let value = value_of(call, used.value.as_ref());
+            placeholders.push(value.as_ref().and_then(Word::known).unwrap_or("{}").to_string());
+        }
+        let appends = !replaced && effective.inner.contains(&Inner::InputWords);
+        let shape = Shape { placeholders, appends, plain: reading.flags.is_empty() };
+        let shell = is_shell_like(effective);
+        let text_flag = |flags: &[String]| reading.flags.iter().any(|used| flags.contains(&used.name));
+        let reads_text = effective
+            .inner
+            .iter()
+            .any(|inner| matches!(inner, Inner::FlagText { flags } if text_flag(flags)));
+        for inner in &effective.inner {
+            match inner {
+                Inner::Operands { .. } if reads_text => {}
+                Inner::Operands { skip } => self.operands(finder, effective, reading, *skip as usize, &shape),
+                Inner::OperandsText { skip } => {
+                    let Some((words, _)) = tail(call, effective, reading, *skip as usize) else { continue };
+                    let text = joined(&substitute(words, &shape.placeholders), " ");
+                    self.text(finder, text, effective, &[]);
+                }
+                Inner::OperandText { index } => {
+                    let operand = reading.operands.get(*index as usize).and_then(|at| call.words.get(*at));
+                    match operand {
+                        Some(word)
+                            if word
+                                .known()
+                                .is_some_and(|t| t == "-" || t.chars().all(|c| c.is_ascii_digit())) => {}
+                        Some(word) => {
+                            self.text(finder, joined(std::slice::from_ref(word), " "), effective, &[])
+                        }
+                        None => {}
+                    }
+                }
+                Inner::AfterDashes => {
+                    if let Some(words) = reading.dashes.and_then(|at| call.words.get(at + 1..)) {
+                        let from = call.words.len() - words.len();
+                        self.nested(finder, words.to_vec(), from, &shape);
+                    }
+                }
+                Inner::FlagText { flags } => {
+                    for used in reading.flags.iter().filter(|used| flags.contains(&used.name)) {
+                        if let Some(value) = value_of(call, used.value.as_ref()) {
+                            self.text(finder, joined(&[value], " "), effective, &[]);
+                        } else if shell && let Some(at) = reading.operands.first() {
+                            let word = call.words.get(*at).cloned().unwrap_or(Word::Known(String::new()));
+                            let args = call.words.get(at + 1..).unwrap_or_default().to_vec();
+                            self.text(finder, joined(&[word], " "), effective, &args);
+                            break;
+                        }
+                    }
+                }
+                Inner::SettingText { flags, prefixes } => {
+                    for used in reading.flags.iter().filter(|used| flags.contains(&used.name)) {
+                        match value_of(call, used.value.as_ref()) {
+                            Some(Word::Known(value)) => {
+                                if let Some(text) = prefixes.iter().find_map(|prefix| behind(&value, prefix))
+                                {
+                                    self.text(finder, Text::Known(text.to_string()), effective, &[]);
+                                }
+                            }
+                            Some(_) => self.gap(finder.index, Gap::UnreadCode),
+                            None => {}
+                        }
+                    }
+                }
+                Inner::FlagWords { flags } => self.flag_words(finder, program, reading, flags),
+                Inner::FlagCommand { .. } => {
+                    for (start, end) in &reading.commands {
+                        let words = call.words.get(*start..*end).unwrap_or_default().to_vec();
+                        self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() });
+                    }
+                }
+                Inner::Input | Inner::InputCode => {
+                    self.input(finder, effective, reading, reads_text, *inner == Inner::Input)
+                }
+                Inner::InputWords => {}
+            }
+        }
+    }
+
+    /// Operands that are a command.
+    fn operands(
+        &mut self,
+        finder: &mut Finder<'_>,
+        program: &Program,
+        reading: &Reading,
+        skip: usize,
+        shape: &Shape,
+    ) {
+        let call = finder.outer;
+        let mut risky = false;
+        if program.assignments {
+            for (word, part) in call.words.iter().zip(&reading.parts) {
+                let before = matches!(part, Part::Operand { .. }) && is_assignment(word);
+                if let (true, Word::Known(text)) = (before, word)
+                    && let Some((name, value)) = text.split_once('=')
+                {
+                    risky |= is_risky(name);
+                    finder
+                        .inner
+                        .assignments
+                        .push(Assignment { name: name.into(), value: Word::Known(value.into()) });
+                } else if !matches!(
+                    part,
+                    Part::Program | Part::Flag { .. } | Part::FlagValue { .. } | Part::Dashes
+                ) {
+                    if before {
+                        let name = assigned_name(word);
+                        risky |= is_risky(&name);
+                        finder.inner.assignments.push(Assignment {
+                            name,
+                            value: Word::Unknown(vec![Piece::Hole { quoted: true }]),
+                        });
+                        continue;
+                    }
+                    break;
+                }
+            }
+        }
+        if risky {
+            finder.inner.gaps.push(Gap::Environment);
+            self.gap(finder.index, Gap::Environment);
+        }
+        let Some((mut words, mut from)) = tail(call, program, reading, skip) else { return };
+        if words.first().and_then(Word::known) == Some("--") {
+            words.remove(0);
+            from += 1;
+        }
+        if let Some(end) = words
+            .iter()
+            .position(|word| word.known().is_some_and(|text| program.end_words.iter().any(|e| e == text)))
+        {
+            words.truncate(end);
+        }
+        let certain =
+            reading.uncertain.then(|| words.iter().position(|word| word.known().is_some())).flatten();
+        self.nested(finder, words.clone(), from, shape);
+        if let Some(at @ 1..) = certain {
+            // `sudo $X git push`: what is not known may be nothing or flags.
+            let gaps = finder.inner.gaps.clone();
+            finder.inner.gaps.push(Gap::UncertainWrapper);
+            self.nested(finder, words.split_off(at), from + at, shape);
+            finder.inner.gaps = gaps;
+        } else if reading.uncertain {
+            self.gap(finder.index, Gap::UncertainWrapper);
+        }
+    }
+
+    /// Lists an inner command.
+    fn nested(&mut self, finder: &Finder<'_>, words: Vec<Word>, from: usize, shape: &Shape) {
+        let mut call = finder.inner.clone();
+        call.ranges = finder.outer.ranges.get(from..).unwrap_or_default().to_vec();
+        call.ranges.truncate(words.len());
+        call.words = substitute(words, &shape.placeholders);
+        if call.words.is_empty() {
+            return;
+        }
+        if shape.appends {
+            match (&finder.outer.stdin, shape.plain) {
+                (Stdin::Text(text), true)
+                    if !text.contains(['\'', '"', '\\']) && text.split_whitespace().count() <= 64 =>
+                {
+                    call.words.extend(text.split_whitespace().map(|word| Word::Known(word.into())));
+                }
+                _ => call.words.push(Word::Unknown(vec![Piece::Hole { quoted: false }])),
+            }
+            call.ranges.resize(call.words.len(), finder.outer.range);
+            // `xargs` gives its commands an empty input.
+            call.stdin = Stdin::Call;
+        }
+        // `command` and `builtin` look no function up; the builtin itself is the same.
+        self.call(call, finder.env);
+    }
+
+    /// Puts an inner text in the queue.
+    fn text(&mut self, finder: &Finder<'_>, text: Text, program: &Program, args: &[Word]) {
+        let (text, guess) = match text {
+            Text::Known(text) => (text, false),
+            Text::Guess(text) => (text, true),
+            Text::Unread => return self.gap(finder.index, Gap::UnreadCode),
+        };
+        let mut gaps = finder.inner.gaps.clone();
+        gaps.retain(|gap| *gap != Gap::Shadowed && *gap != Gap::UnknownProgram);
+        if guess {
+            gaps.push(Gap::UnreadCode);
+            self.gap(finder.index, Gap::UnreadCode);
+        }
+        let (same_shell, late) = (finder.name == "eval", finder.name == "trap");
+        let mut env = match same_shell {
+            true => finder.env.clone(),
+            false => Env::new(finder.inner.dir.clone()),
+        };
+        env.dir = finder.inner.dir.clone();
+        env.risky = finder.env.risky;
+        if late {
+            env.functions = finder.env.functions.clone();
+        }
+        if same_shell {
+            for assignment in &finder.inner.assignments {
+                env.forget(&assignment.name);
+            }
+        }
+        if !args.is_empty() {
+            env.args = Some(args.to_vec());
+        }
+        if same_shell || late {
+            self.late_functions(&text);
+        }
+        let dialect =
+            if same_shell || late { self.dialect } else { program.dialect.unwrap_or(Dialect::Unknown) };
+        let mut ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, late);
+        if same_shell || late {
+            ctx.wrappers.retain(|_| true);
+        }
+        self.enqueue(text, env, ctx, finder.outer, dialect, guess);
+    }
+
+    /// Functions that a text of this very shell defines: from now on their names are uncertain.
+    fn late_functions(&mut self, text: &str) {
+        if !text.contains("()") && !text.contains("function") && !text.contains('(') {
+            return;
+        }
+        for (at, _) in text.match_indices('(') {
+            let before = text.get(..at).unwrap_or_default().trim_end();
+            let name = before.rsplit([' ', '\t', '\n', ';', '&', '|', '{', '(']).next().unwrap_or_default();
+            if !name.is_empty() {
+                self.w.late_functions.insert(name.to_string());
+            }
+        }
+        for (at, word) in text.match_indices("function") {
+            let after = text.get(at + word.len()..).unwrap_or_default().trim_start();
+            self.w.late_functions.extend(
+                after.split(|c: char| c.is_whitespace() || "(){;".contains(c)).next().map(str::to_string),
+            );
+        }
+    }
+
+    /// `env -S TEXT WORDS`: read again with the words of the text in its place.
+    fn flag_words(
+        &mut self,
+        finder: &mut Finder<'_>,
+        program: &Program,
+        reading: &Reading,
+        flags: &[String],
+    ) {
+        let call = finder.outer;
+        let Some(used) = reading.flags.iter().find(|used| flags.contains(&used.name)) else { return };
+        let split = value_of(call, used.value.as_ref()).and_then(|word| word.known().and_then(split_words));
+        let Some(split) = split else { return self.gap(finder.index, Gap::UnreadCode) };
+        let behind = used.at + if matches!(used.value, Some(FlagValue::Next(_))) { 2 } else { 1 };
+        let mut words: Vec<Word> = call.words.get(..1).unwrap_or_default().to_vec();
+        words.extend(split);
+        words.extend(call.words.get(behind..).unwrap_or_default().iter().cloned());
+        let mut outer = call.clone();
+        outer.level += 1;
+        outer.ranges = vec![call.range; words.len()];
+        outer.words = words;
+        if outer.level > MAX_NESTING {
+            return self
+                .w
+                .problem(self.place_of(call.range).0, format!("wrappers nest deeper than {MAX_NESTING}"));
+        }
+        let again = read(Some(program), &outer.words);
+        let mut inner = finder.inner.clone();
+        inner.level += 1;
+        let mut finder =
+            Finder { index: finder.index, name: finder.name, env: finder.env, outer: &outer, inner };
+        self.inner(&mut finder, program, &again);
+    }
+
+    /// Code on standard input, or in a file that nobody can name.
+    fn input(
+        &mut self,
+        finder: &mut Finder<'_>,
+        program: &Program,
+        reading: &Reading,
+        reads_text: bool,
+        shell: bool,
+    ) {
+        let call = finder.outer;
+        if reads_text {
+            return;
+        }
+        let first = reading.operands.get(skipped(program)).and_then(|at| call.words.get(*at));
+        let named =
+            matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
+        let forced = reading.flags.iter().any(|used| program.input_flags.contains(&used.name));
+        match first {
+            Some(_) if named || forced => {}
+            Some(Word::Unknown(_) | Word::Glob(_)) if skipped(program) == 0 => {
+                return self.gap(finder.index, Gap::UnreadCode);
+            }
+            Some(_) => return,
+            // A program whose operands are a command reads code only when told to.
+            None if !program.input_flags.is_empty()
+                && !forced
+                && program.inner.iter().any(|i| matches!(i, Inner::Operands { .. })) =>
+            {
+                return;
+            }
+            None => {}
+        }
+        match call.stdin.clone() {
+            Stdin::Call => {}
+            Stdin::Text(text) if shell => {
+                finder.inner.stdin = Stdin::Unknown;
+                self.text(finder, Text::Known(text), program, &[]);
+            }
+            Stdin::Text(text) if text.trim().is_empty() => {}
+            Stdin::Text(_) | Stdin::Unknown => self.gap(finder.index, Gap::UnreadCode),
+        }
+    }
+}
+
+/// The words from the operand behind the skipped ones to the end.
+fn tail(call: &Call, program: &Program, reading: &Reading, skip: usize) -> Option<(Vec<Word>, usize)> {
+    let mut at = *reading.operands.get(skip)?;
+    if program.late_options && call.words.get(at).and_then(Word::known) == Some("--") {
+        at += 1;
+    }
+    call.words.get(at..).map(|words| (words.to_vec(), at))
+}
+
+/// The name before `=` in a word.
+fn assigned_name(word: &Word) -> String {
+    match word {
+        Word::Unknown(pieces) => match pieces.first() {
+            Some(Piece::Text(text)) => text.split('=').next().unwrap_or_default().to_string(),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}
+
+/// Words with placeholders replaced by holes.
+fn substitute(words: Vec<Word>, placeholders: &[String]) -> Vec<Word> {
+    let replace = |word: Word| {
+        let Word::Known(text) = &word else { return word };
+        let Some(placeholder) = placeholders.iter().find(|p| !p.is_empty() && text.contains(p.as_str()))
+        else {
+            return word;
+        };
+        let mut pieces = Vec::new();
+        for (at, part) in text.split(placeholder.as_str()).enumerate() {
+            if at > 0 {
+                pieces.push(Piece::Hole { quoted: true });
+            }
+            if !part.is_empty() {
+                pieces.push(Piece::Text(part.to_string()));
+            }
+        }
+        Word::Unknown(pieces)
+    };
+    words.into_iter().map(replace).collect()
+}
+
+/// Words joined to a text.
+fn joined(words: &[Word], separator: &str) -> Text {
+    let (mut out, mut guess, mut some) = (String::new(), false, false);
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            out.push_str(separator);
+        }
+        match word {
+            Word::Known(text) | Word::Tilde(text) => {
+                some |= !text.trim().is_empty();
+                out.push_str(text);
+            }
+            Word::OneOf(_) => {
+                guess = true;
+                out.push_str("${_}");
+            }
+            Word::Glob(text) => {
+                guess = true;
+                out.push_str(text);
+            }
+            Word::Unknown(pieces) => {
+                guess = true;
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(text) | Piece::Tilde(text) => {
+                            some |= !text.trim().is_empty();
+                            out.push_str(text);
+                        }
+                        Piece::Hole { .. } => out.push_str("${_}"),
+                    }
+                }
+            }
+        }
+    }
+    match (guess, some) {
+        (false, _) => Text::Known(out),
+        (true, true) => Text::Guess(out),
+        (true, false) => Text::Unread,
+    }
+}
+
+/// What stands behind a beginning in which `*` is any run without `=`.
+fn behind<'v>(value: &'v str, prefix: &str) -> Option<&'v str> {
+    match prefix.split_once('*') {
+        None => value.strip_prefix(prefix),
+        Some((before, after)) => {
+            let rest = value.strip_prefix(before)?;
+            let mark = rest.find('=')?;
+            let at = rest.find(after).filter(|at| *at <= mark)?;
+            rest.get(at + after.len()..)
+        }
+    }
+}
