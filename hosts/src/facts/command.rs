@@ -1,0 +1,555 @@
+//! Command texts: the reader's commands flattened into facts, with the paths and hosts they name.
+//!
+//! INVARIANT: every word that can be a path has its names, every doubt of the reader is a gap, and a command is plain
+//! only when nothing about it is unknown.
+
+use super::path::{HOLE, MAX_PATH_BYTES, Named, Namer, Raw, unescape_glob};
+use super::{Builder, url};
+use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece, program::Inner, program::Program};
+use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
+
+/// Most bytes of command text of one call.
+const MAX_TOTAL_BYTES: usize = 4 * MAX_COMMAND_BYTES;
+/// Most commands of one call.
+const MAX_COMMANDS: usize = 8192;
+
+/// A word as text: what can be read from it.
+struct Text {
+    text: String,
+    form: Form,
+    tilde: bool,
+}
+
+impl Builder<'_> {
+    /// Reads a text as a command that runs in `base`. `gap` is what the call itself makes unknown about it.
+    pub(super) fn command(&mut self, text: &str, origin: &Origin, base: &Raw, gap: Option<&str>) {
+        if text.len() > MAX_COMMAND_BYTES {
+            return self.opaque(origin.clone(), &format!("a command longer than {MAX_COMMAND_BYTES} bytes"));
+        }
+        if text.contains(['\0', HOLE]) {
+            return self.opaque(origin.clone(), "a command with a control character in it");
+        }
+        self.command_bytes = self.command_bytes.saturating_add(text.len().max(16));
+        if self.command_bytes > MAX_TOTAL_BYTES {
+            return self.opaque(Origin::Call, "more command text than is read");
+        }
+        let analysis = shell::analyze(text, self.tool.dialect, self.programs);
+        let problem = match (self.tool.foreign, analysis.problems.first()) {
+            (Some(why), _) => why.to_owned(),
+            (None, Some(problem)) => format!("{} at {}:{}", problem.message, problem.line, problem.column),
+            (None, None) if analysis.complete => String::new(),
+            (None, None) => "the command was not understood".to_owned(),
+        };
+        let Ok(script) = u32::try_from(self.facts.scripts.len()) else { return };
+        self.facts.scripts.push(ScriptFact {
+            text: text.to_owned(),
+            complete: analysis.complete && self.tool.foreign.is_none(),
+            problem,
+            features: analysis.features,
+        });
+        let several = analysis.commands.len() > 1;
+        for command in analysis.commands {
+            // `x=1` alone runs nothing; what it changes is told with the commands behind it.
+            if several && command.words.is_empty() && command.redirects.is_empty() && command.gaps.is_empty()
+            {
+                continue;
+            }
+            if self.facts.commands.len() >= MAX_COMMANDS {
+                return self.opaque(Origin::Call, "more commands than are looked at");
+            }
+            self.one(command, script, base, gap);
+        }
+    }
+
+    fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {
+        let Ok(index) = u32::try_from(self.facts.commands.len()) else { return };
+        let origin = Origin::Command(index);
+        let base = match &command.dir {
+            Dir::Call => call.clone(),
+            Dir::Changed(text) => self.namer.below(call, text),
+            Dir::Unknown => Namer::nowhere(),
+        };
+        let folder = self.namer.folder(&base);
+        if let Some(why) = &folder.opaque {
+            self.opaque(origin.clone(), why);
+        }
+        let mut fact = CommandFact {
+            script,
+            text: joined(&command.words),
+            source: command.text.clone(),
+            wrappers: command.wrappers.clone(),
+            pipe: command.pipe.map(|place| (place.pipeline, place.stage, place.stages)),
+            dir: folder.name,
+            features: command.features,
+            gap: gap_of(&command, gap),
+            ..CommandFact::default()
+        };
+        let program = self.program_of(&command);
+        // A function, a file of the same name or an unknown flag place may do more than list.
+        let names_only = program.as_ref().is_some_and(|program| program.names_only) && fact.gap.is_empty();
+        let access = if names_only { Access::Name } else { Access::Unknown };
+        for (at, (word, part)) in command.words.iter().zip(&command.parts).enumerate() {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            let mut one = None;
+            for text in path_texts(word, part) {
+                let index = self.word_path(&base, &text, access, &origin, &mut fact);
+                if matches!(value_of(word, part), Some(shell::Word::OneOf(_))) {
+                    fact.one_of_paths.extend(index.map(|index| (at, index)));
+                } else {
+                    one = index;
+                }
+            }
+            fact.word_paths.push(one);
+        }
+        self.hosts_of(&command, program.as_ref(), &origin, &mut fact);
+        for redirect in &command.redirects {
+            self.redirect(redirect, &base, &origin, &mut fact);
+        }
+        fact.words = command.words.iter().map(word_fact).collect();
+        fact.parts = command.parts.iter().map(part_fact).collect();
+        let doubt = doubt_of(&command, &fact, folder.inside);
+        let writes = fact.redirects.iter().any(|redirect| redirect.file && redirect.writes);
+        fact.plain_but_writes = doubt.is_none();
+        fact.plain = doubt.is_none() && !writes;
+        fact.not_plain = match doubt {
+            Some(doubt) => doubt,
+            None if writes => "a redirection writes a file".to_owned(),
+            None => String::new(),
+        };
+        self.facts.commands.push(fact);
+    }
+
+    fn program_of(&self, command: &shell::Command) -> Option<Program> {
+        let name = command.words.first()?.known()?;
+        // `./ls` is not `ls`.
+        if name.contains(['/', '\\']) {
+            return None;
+        }
+        let program = self.programs.program(name).or_else(|| self.programs.program(&name.to_lowercase()))?;
+        let operands: Vec<&str> = operands(command).map(|word| word.known().unwrap_or_default()).collect();
+        let chosen = program
+            .subcommands
+            .iter()
+            .filter(|sub| sub.words.iter().zip(&operands).filter(|(a, b)| a == *b).count() == sub.words.len())
+            .max_by_key(|sub| sub.words.len());
+        Some(match chosen {
+            Some(sub) => sub.program.clone(),
+            None => program,
+        })
+    }
+
+    fn word_path(
+        &mut self,
+        base: &Raw,
+        text: &Text,
+        access: Access,
+        origin: &Origin,
+        fact: &mut CommandFact,
+    ) -> Option<u32> {
+        if text.text.len() > MAX_PATH_BYTES || is_remote(&text.text) {
+            return None;
+        }
+        let mut named = self.namer.word(base, &text.text, text.form, text.tilde);
+        for inner in inner_texts(&text.text) {
+            let more = self.namer.word(base, inner, text.form, true);
+            named.opaque = named.opaque.or(more.opaque);
+            for name in more.names {
+                if !named.names.contains(&name) {
+                    named.names.push(name);
+                }
+            }
+        }
+        self.command_path(&text.text, named, access, origin, fact)
+    }
+
+    fn command_path(
+        &mut self,
+        text: &str,
+        named: Named,
+        access: Access,
+        origin: &Origin,
+        fact: &mut CommandFact,
+    ) -> Option<u32> {
+        let same = |index: &&u32| {
+            usize::try_from(**index).ok().and_then(|index| self.facts.paths.get(index)).is_some_and(|path| {
+                path.access == access && path.form == named.form && path.names == named.names
+            })
+        };
+        if let Some(index) = fact.paths.iter().rev().take(16).find(same) {
+            return Some(*index);
+        }
+        let index = self.path(text, named, access, origin.clone())?;
+        fact.paths.push(index);
+        Some(index)
+    }
+
+    fn hosts_of(
+        &mut self,
+        command: &shell::Command,
+        program: Option<&Program>,
+        origin: &Origin,
+        fact: &mut CommandFact,
+    ) {
+        let mut hosts = url::Hosts::default();
+        for word in &command.words {
+            for text in texts(word) {
+                hosts.extend(match text.form {
+                    Form::Holes => url::scan_with_holes(&text.text),
+                    Form::Glob => url::scan(&unescape_glob(&text.text)),
+                    Form::Exact => url::scan(&text.text),
+                });
+                hosts.extend(device_host(&text.text));
+            }
+        }
+        let name = command.words.first().and_then(shell::Word::known).unwrap_or_default();
+        let name = name.rsplit('/').next().unwrap_or_default().to_lowercase();
+        let connects = connects(&name, program);
+        let copies = ["scp", "rsync", "sftp"].contains(&name.as_str())
+            || name == "git"
+                && operands(command).next().and_then(shell::Word::known).is_some_and(|sub| {
+                    ["clone", "fetch", "push", "pull", "remote", "ls-remote", "submodule"].contains(&sub)
+                });
+        for (at, word) in operands(command).enumerate() {
+            let connect = at < connects;
+            if !connect && !copies && !may_hold_user(word) {
+                continue;
+            }
+            for text in texts(word) {
+                if connect {
+                    let is_number =
+                        text.text.len() < 6 && text.text.bytes().all(|byte| byte.is_ascii_digit());
+                    if !is_number {
+                        let text =
+                            if text.form == Form::Glob { unescape_glob(&text.text) } else { text.text };
+                        hosts.extend(url::whole(&text, true));
+                    }
+                } else if url::has_url(&text.text) {
+                } else if text.text.contains(HOLE) && copies {
+                    hosts.extend(url::Hosts::any());
+                } else if copies || text.text.split(':').next().is_some_and(|front| front.contains('@')) {
+                    // `./a:b` is a file.
+                    if let Some(host) = url::copy_host(&text.text) {
+                        hosts.extend(url::whole(&host, true));
+                    }
+                }
+            }
+        }
+        fact.domains = self.domains(hosts, origin);
+    }
+
+    fn redirect(&mut self, redirect: &shell::Redirect, base: &Raw, origin: &Origin, fact: &mut CommandFact) {
+        let op = format!("{}{}", redirect.fd, redirect.op);
+        let quiet = |op: String| Redirect { op, file: false, writes: false, path: None };
+        if redirect.op.starts_with("<<") {
+            fact.redirects.push(quiet(op));
+            return;
+        }
+        let copy = |text: &str| {
+            let text = text.strip_suffix('-').unwrap_or(text);
+            text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let writes = redirect.op.contains('>');
+        for text in texts(&redirect.target) {
+            let known = text.form == Form::Exact;
+            let is_copy = redirect.op.ends_with('&') && (redirect.op == "<&" || known && copy(&text.text));
+            let is_stream =
+                known && ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text.text.as_str());
+            if is_copy || is_stream {
+                fact.redirects.push(quiet(op.clone()));
+                continue;
+            }
+            let mut hosts = device_host(&text.text);
+            if text.form == Form::Holes && text.text.starts_with("/dev/") {
+                hosts = url::Hosts::any();
+            }
+            let domains = self.domains(hosts, origin);
+            fact.domains.extend(domains);
+            let named = self.namer.word(base, &text.text, text.form, text.tilde);
+            let access = if writes { Access::Write } else { Access::Read };
+            let path = self.command_path(&text.text, named, access, origin, fact);
+            fact.redirects.push(Redirect { op: op.clone(), file: true, writes, path });
+        }
+    }
+}
+
+/// Why a command is not plain, redirections aside.
+fn doubt_of(command: &shell::Command, fact: &CommandFact, inside: bool) -> Option<String> {
+    if !fact.gap.is_empty() {
+        return Some(fact.gap.clone());
+    }
+    if command.words.is_empty() {
+        return Some("it runs no program".to_owned());
+    }
+    if command.words.len() != command.parts.len() {
+        return Some("the roles of its words are not known".to_owned());
+    }
+    if let Some(assignment) = command.assignments.iter().find(|assignment| !is_harmless(&assignment.name)) {
+        return Some(format!("the assignment of {} may change what runs", assignment.name));
+    }
+    if fact.dir.views.is_empty() {
+        return Some("the folder it runs in is not known".to_owned());
+    }
+    if !inside {
+        return Some("it runs outside the project".to_owned());
+    }
+    None
+}
+
+fn gap_of(command: &shell::Command, gap: Option<&str>) -> String {
+    let own = command.gaps.iter().min().map(|gap| match gap {
+        Gap::UnknownProgram => "which program runs is not known",
+        Gap::Shadowed => "a function or an alias of this name may run instead",
+        Gap::Environment => "a variable changes what runs",
+        Gap::UnreadCode => "it runs code that cannot be read",
+        Gap::UncertainWrapper => "what its wrapper runs is not certain",
+        Gap::Unparsed => "the text inside it was not understood",
+    });
+    let program = match command.words.first() {
+        Some(word) if word.known().is_none() => Some("which program runs is not known"),
+        _ => None,
+    };
+    own.or(program).or(gap).unwrap_or_default().to_owned()
+}
+
+/// Variables that change only how something is printed or counted.
+pub(super) fn is_harmless(name: &str) -> bool {
+    const NAMES: [&str; 24] = [
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TERM",
+        "COLUMNS",
+        "LINES",
+        "CI",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLORTERM",
+        "NODE_ENV",
+        "NODE_DISABLE_COLORS",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "DEBUG",
+        "VERBOSE",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+        "GIT_TERMINAL_PROMPT",
+        "GIT_OPTIONAL_LOCKS",
+        "CARGO_TERM_COLOR",
+        "DEBIAN_FRONTEND",
+    ];
+    NAMES.contains(&name) || name.starts_with("LC_")
+}
+
+fn operands(command: &shell::Command) -> impl Iterator<Item = &shell::Word> {
+    command
+        .words
+        .iter()
+        .zip(&command.parts)
+        .filter(|(_, part)| matches!(part, shell::Part::Operand { .. } | shell::Part::Unclear))
+        .map(|(word, _)| word)
+}
+
+/// How many of its operands a program connects to.
+fn connects(name: &str, program: Option<&Program>) -> usize {
+    if let Some(program) = program.filter(|program| program.operands_are_hosts) {
+        // What stands behind the host is a command for it.
+        return program
+            .inner
+            .iter()
+            .filter_map(|inner| match inner {
+                Inner::Operands { skip } | Inner::OperandsText { skip } => usize::try_from(*skip).ok(),
+                _ => None,
+            })
+            .max()
+            .unwrap_or(usize::MAX);
+    }
+    match name {
+        "ssh" | "mosh" | "telnet" | "ftp" | "ping" | "nc" | "ncat" | "netcat" => 1,
+        "curl" | "wget" | "xh" | "lynx" | "w3m" => usize::MAX,
+        _ => 0,
+    }
+}
+
+fn may_hold_user(word: &shell::Word) -> bool {
+    texts(word).iter().any(|text| text.text.contains('@') && text.text.contains(':'))
+}
+
+/// `/dev/tcp/HOST/PORT`, which bash connects to.
+fn device_host(text: &str) -> url::Hosts {
+    match text.strip_prefix("/dev/tcp/").or_else(|| text.strip_prefix("/dev/udp/")) {
+        Some(rest) => url::whole(rest.split('/').next().unwrap_or_default(), true),
+        None => url::Hosts::default(),
+    }
+}
+
+/// A URL, not a file.
+fn is_remote(text: &str) -> bool {
+    let scheme = text.split("://").next().unwrap_or_default();
+    text.len() > scheme.len()
+        && !scheme.is_empty()
+        && !scheme.eq_ignore_ascii_case("file")
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+}
+
+/// Further paths inside a word: `of=PATH`, `@PATH`, `PATH:PATH`.
+fn inner_texts(text: &str) -> Vec<&str> {
+    let mut inner = Vec::new();
+    if let Some((key, value)) = text.split_once('=')
+        && !key.is_empty()
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+'))
+    {
+        inner.push(value);
+        inner.extend(value.strip_prefix('@'));
+    }
+    inner.extend(text.strip_prefix('@'));
+    if text.contains(':') {
+        let parts = text.split([':', '=']).skip(usize::from(text.starts_with(':'))).take(8);
+        inner.extend(parts.filter(|part| part.starts_with(['/', '~', '.']) && *part != text));
+    }
+    inner.retain(|text| !text.is_empty() && !is_remote(text));
+    inner
+}
+
+/// The word that may be a path: the operand, or the value of a flag.
+fn value_of<'w>(word: &'w shell::Word, part: &'w shell::Part) -> Option<&'w shell::Word> {
+    match part {
+        shell::Part::Program | shell::Part::Dashes => None,
+        shell::Part::Flag { value, .. } => value.as_ref(),
+        shell::Part::FlagValue { .. } | shell::Part::Operand { .. } | shell::Part::Unclear => Some(word),
+    }
+}
+
+fn path_texts(word: &shell::Word, part: &shell::Part) -> Vec<Text> {
+    let no_flag = matches!(
+        part,
+        shell::Part::Operand { after_dashes: true }
+            | shell::Part::FlagValue { .. }
+            | shell::Part::Flag { value: Some(_), .. }
+    );
+    let found = match (value_of(word, part), part) {
+        (Some(word), _) => texts(word),
+        (None, shell::Part::Flag { .. }) => texts(word),
+        (None, _) => return Vec::new(),
+    };
+    if no_flag {
+        return found;
+    }
+    found.into_iter().filter_map(flag_value).collect()
+}
+
+/// The value part of a word that looks like a flag (`--x=VALUE`, `-IPATH`); other words as they are.
+fn flag_value(text: Text) -> Option<Text> {
+    if !text.text.starts_with('-') || text.text == "-" {
+        return Some(text);
+    }
+    let value = if let Some(long) = text.text.strip_prefix("--") {
+        long.split_once('=').map(|(_, value)| value)
+    } else if let Some((_, value)) = text.text.split_once('=') {
+        Some(value)
+    } else {
+        let value = text.text.char_indices().nth(2).and_then(|(at, _)| text.text.get(at..));
+        value.filter(|value| value.contains(['/', '.', '~', HOLE]))
+    };
+    value.filter(|value| !value.is_empty()).map(|value| Text {
+        text: value.to_owned(),
+        form: text.form,
+        tilde: true,
+    })
+}
+
+/// The texts that a word may be.
+fn texts(word: &shell::Word) -> Vec<Text> {
+    let exact = |text: &String| Text {
+        text: text.clone(),
+        form: if text.contains(HOLE) { Form::Holes } else { Form::Exact },
+        tilde: false,
+    };
+    match word {
+        shell::Word::Known(text) => vec![exact(text)],
+        shell::Word::OneOf(all) => all.iter().map(exact).collect(),
+        shell::Word::Tilde(text) => vec![Text { tilde: true, ..exact(text) }],
+        shell::Word::Glob(text) => {
+            vec![Text { text: text.clone(), form: Form::Glob, tilde: text.starts_with('~') }]
+        }
+        shell::Word::Unknown(pieces) => vec![Text {
+            text: pieces_text(pieces),
+            form: Form::Holes,
+            tilde: matches!(pieces.first(), Some(Piece::Tilde(_))),
+        }],
+    }
+}
+
+fn pieces_text(pieces: &[Piece]) -> String {
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(piece) | Piece::Tilde(piece) => text.push_str(piece),
+            Piece::Hole { .. } => text.push(HOLE),
+        }
+    }
+    text
+}
+
+fn joined(words: &[shell::Word]) -> String {
+    let mut out = String::new();
+    for (at, word) in words.iter().enumerate() {
+        if at > 0 {
+            out.push(' ');
+        }
+        match word {
+            shell::Word::Known(text) | shell::Word::Tilde(text) | shell::Word::Glob(text) => {
+                out.push_str(text)
+            }
+            shell::Word::OneOf(_) => out.push(HOLE),
+            shell::Word::Unknown(pieces) => out.push_str(&pieces_text(pieces)),
+        }
+    }
+    out
+}
+
+fn word_fact(word: &shell::Word) -> Word {
+    match word {
+        shell::Word::Known(text) | shell::Word::Tilde(text) => Word::Known(text.clone()),
+        shell::Word::OneOf(all) => Word::OneOf(all.clone()),
+        shell::Word::Glob(text) => Word::Glob(text.clone()),
+        shell::Word::Unknown(pieces) => Word::Unknown { text: pieces_text(pieces), splits: word.may_split() },
+    }
+}
+
+fn part_fact(part: &shell::Part) -> Part {
+    match part {
+        shell::Part::Program => Part::Program,
+        shell::Part::Flag { names, value } => {
+            let value = value.as_ref().map(|value| joined(std::slice::from_ref(value)));
+            Part::Flag { names: names.clone(), value }
+        }
+        shell::Part::FlagValue { flag } => Part::FlagValue { flag: flag.clone() },
+        shell::Part::Operand { .. } => Part::Operand,
+        shell::Part::Dashes => Part::Dashes,
+        shell::Part::Unclear => Part::Unclear,
+    }
+}
+
+/// Quotes words so that a shell reads them back as they are.
+pub(super) fn quoted<'t>(words: impl Iterator<Item = &'t str>) -> String {
+    let mut out = String::new();
+    for word in words {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        let safe = |c: char| {
+            c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '@' | '%' | '+' | ',')
+        };
+        if !word.is_empty() && word.chars().all(safe) {
+            out.push_str(word);
+        } else {
+            out.push('\'');
+            out.push_str(&word.replace('\'', "'\\''"));
+            out.push('\'');
+        }
+    }
+    out
+}

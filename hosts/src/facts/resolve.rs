@@ -1,0 +1,267 @@
+//! The second name of a path: where its links lead on disk.
+//!
+//! INVARIANT: nothing is opened and nothing is followed into a network mount; the work for one path is bounded, and
+//! what cannot be told is `Unknown`, never the name as written.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+/// Links followed for one path, as Linux does.
+const MAX_LINKS: usize = 40;
+/// Components looked at for one path.
+const MAX_COMPONENTS: usize = 512;
+/// Longest name of one component, bytes; a longer one cannot exist.
+const MAX_COMPONENT_BYTES: usize = 255;
+/// Longest path that a system call takes, bytes; a longer one cannot exist.
+const MAX_SYSTEM_PATH: usize = 4096;
+
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Resolution {
+    /// No link stands in its way.
+    Same,
+    /// It is this file.
+    Other(PathBuf),
+    /// It could not be told.
+    Unknown,
+}
+
+/// Follows the links of a path.
+pub trait Resolver {
+    /// Where an absolute path leads. Dot segments are taken as the system takes them: `..` behind a link is the parent
+    /// of the link's end. `Same` means the same as the path with its dot segments removed as text.
+    fn resolve(&self, path: &Path) -> Resolution;
+}
+
+/// Follows nothing; every path is itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoResolver;
+
+impl Resolver for NoResolver {
+    fn resolve(&self, _path: &Path) -> Resolution {
+        Resolution::Same
+    }
+}
+
+/// Reads links from disk.
+#[derive(Debug, Clone, Default)]
+pub struct DiskResolver {
+    network: Vec<PathBuf>,
+}
+
+impl DiskResolver {
+    /// A resolver that stays out of network mounts, except those that hold one of the `trusted` folders (the project
+    /// and the home are looked at anyway).
+    pub fn new(trusted: &[&Path]) -> DiskResolver {
+        // Not there on other systems than Linux: then nothing is known of mounts.
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        DiskResolver { network: network_mounts(&mounts, trusted) }
+    }
+
+    fn forbidden(&self, path: &Path) -> bool {
+        self.network.iter().any(|mount| path.starts_with(mount))
+    }
+}
+
+fn network_mounts(mountinfo: &str, trusted: &[&Path]) -> Vec<PathBuf> {
+    let mut mounts = Vec::new();
+    for line in mountinfo.lines() {
+        let Some((front, back)) = line.split_once(" - ") else { continue };
+        let Some(point) = front.split(' ').nth(4) else { continue };
+        let kind = back.split(' ').next().unwrap_or_default();
+        if !is_network(kind) {
+            continue;
+        }
+        let point = PathBuf::from(unescape(point));
+        if !trusted.iter().any(|folder| folder.starts_with(&point)) {
+            mounts.push(point);
+        }
+    }
+    mounts
+}
+
+fn is_network(kind: &str) -> bool {
+    const KINDS: [&str; 15] = [
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "afs",
+        "ceph",
+        "autofs",
+        "glusterfs",
+        "lustre",
+        "davfs",
+        "ncpfs",
+        "coda",
+        "beegfs",
+    ];
+    KINDS.contains(&kind)
+        || [
+            "fuse.sshfs",
+            "fuse.rclone",
+            "fuse.s3fs",
+            "fuse.glusterfs",
+            "fuse.ceph",
+            "fuse.davfs",
+            "fuse.curlftpfs",
+        ]
+        .iter()
+        .any(|fuse| kind.starts_with(fuse))
+}
+
+/// The kernel writes blanks and backslashes of a mount point as octal escapes.
+fn unescape(text: &str) -> String {
+    ["\\040", "\\011", "\\012", "\\134"]
+        .iter()
+        .zip([" ", "\t", "\n", "\\"])
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+impl Resolver for DiskResolver {
+    fn resolve(&self, path: &Path) -> Resolution {
+        // A standard stream is what it is; its link tells only about this process.
+        if ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"]
+            .iter()
+            .any(|dev| path == Path::new(dev))
+        {
+            return Resolution::Same;
+        }
+        if path.as_os_str().len() > MAX_SYSTEM_PATH {
+            return Resolution::Same;
+        }
+        let mut rest: VecDeque<OsString> = VecDeque::new();
+        let mut here = PathBuf::new();
+        let mut lexical = PathBuf::new();
+        for part in path.components() {
+            match part {
+                Component::Prefix(_) | Component::RootDir => {
+                    here.push(part);
+                    lexical.push(part);
+                }
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    rest.push_back(part.as_os_str().to_owned());
+                    lexical.pop();
+                }
+                Component::Normal(name) => {
+                    rest.push_back(name.to_owned());
+                    lexical.push(name);
+                }
+            }
+        }
+        if !here.has_root() {
+            return Resolution::Unknown;
+        }
+        let (mut links, mut steps, mut missing) = (0, 0, false);
+        while let Some(name) = rest.pop_front() {
+            steps += 1;
+            if steps > MAX_COMPONENTS {
+                return Resolution::Unknown;
+            }
+            if name == ".." {
+                here.pop();
+                continue;
+            }
+            here.push(&name);
+            if missing {
+                continue;
+            }
+            if name.len() > MAX_COMPONENT_BYTES {
+                missing = true;
+                continue;
+            }
+            if self.forbidden(&here) {
+                return Resolution::Unknown;
+            }
+            let kind = match std::fs::symlink_metadata(&here) {
+                Ok(metadata) => metadata.file_type(),
+                Err(error) => match error.kind() {
+                    ErrorKind::NotFound
+                    | ErrorKind::NotADirectory
+                    | ErrorKind::InvalidFilename
+                    | ErrorKind::InvalidInput => {
+                        missing = true;
+                        continue;
+                    }
+                    _ => return Resolution::Unknown,
+                },
+            };
+            if !kind.is_symlink() {
+                continue;
+            }
+            links += 1;
+            let Ok(target) = std::fs::read_link(&here) else { return Resolution::Unknown };
+            if links > MAX_LINKS || is_magic(&here, &target) {
+                return Resolution::Unknown;
+            }
+            here.pop();
+            let mut front: Vec<OsString> = Vec::new();
+            for part in target.components() {
+                match part {
+                    Component::Prefix(_) | Component::RootDir => here.push(part),
+                    Component::CurDir => {}
+                    Component::ParentDir | Component::Normal(_) => front.push(part.as_os_str().to_owned()),
+                }
+            }
+            for name in front.into_iter().rev() {
+                rest.push_front(name);
+            }
+        }
+        if here == lexical { Resolution::Same } else { Resolution::Other(here) }
+    }
+}
+
+/// `/proc/PID/fd/N` says `pipe:[123]` and means no path; other processes may see another file behind it.
+fn is_magic(link: &Path, target: &Path) -> bool {
+    link.starts_with("/proc") && !target.is_absolute() && target.to_string_lossy().contains(":[")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn network_mounts_are_found_unless_trusted() {
+        let info = "36 35 98:0 / /mnt/a\\040b rw,noatime master:1 - nfs4 srv:/x rw\n\
+                    37 35 98:0 / /data rw - ext4 /dev/sda1 rw\n\
+                    38 35 98:0 / /home rw - nfs srv:/home rw\n\
+                    39 35 98:0 / /ssh rw - fuse.sshfs me@x: rw\n";
+        let mounts = network_mounts(info, &[Path::new("/home/me/project")]);
+        assert_eq!(mounts, [PathBuf::from("/mnt/a b"), PathBuf::from("/ssh")]);
+        let disk = DiskResolver { network: mounts };
+        assert_eq!(disk.resolve(Path::new("/ssh/x")), Resolution::Unknown);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_as_the_system_does() {
+        use std::os::unix::fs::symlink;
+        let dir = std::env::temp_dir().join(format!("policy-resolve-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(dir.join("real/sub")).unwrap();
+        let dir = dir.canonicalize().unwrap();
+        symlink("real/sub", dir.join("link")).unwrap();
+        symlink("loop", dir.join("loop")).unwrap();
+        symlink("/nowhere/at/all", dir.join("dangling")).unwrap();
+        let disk = DiskResolver::default();
+        let resolve = |text: &str| disk.resolve(&dir.join(text));
+        assert_eq!(resolve("real/sub/new/file"), Resolution::Same);
+        assert_eq!(resolve("real/./sub/../x"), Resolution::Same);
+        assert_eq!(resolve("link/file"), Resolution::Other(dir.join("real/sub/file")));
+        assert_eq!(
+            resolve("link/../file"),
+            Resolution::Other(dir.join("real/file")),
+            "the parent of the link's end"
+        );
+        assert_eq!(resolve("dangling"), Resolution::Other(PathBuf::from("/nowhere/at/all")));
+        assert_eq!(resolve("loop"), Resolution::Unknown);
+        assert_eq!(resolve(&"x".repeat(300)), Resolution::Same, "too long to exist");
+        assert_eq!(disk.resolve(Path::new("relative")), Resolution::Unknown);
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

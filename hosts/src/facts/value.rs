@@ -1,0 +1,650 @@
+//! The walk over a call's arguments: each value is a path, a command, a URL or data, by its key and by its looks.
+//!
+//! INVARIANT: every scalar is visited once and becomes an argument fact; depth, count and size are bounded, and what
+//! lies beyond a bound is opaque.
+
+use super::command::{is_harmless, quoted};
+use super::path::{HOLE, Raw, has_drive, is_network_name};
+use super::tool::{squeeze, words};
+use super::{Builder, url};
+use policy_runtime::facts::{Access, Origin};
+use serde_json::{Map, Value};
+
+/// Deepest nesting of arguments.
+const MAX_DEPTH: usize = 64;
+/// Most values of one call.
+const MAX_VALUES: usize = 4096;
+/// Longest dotted name, bytes.
+const MAX_NAME: usize = 1024;
+/// Longest text that can be a path by its looks alone, bytes: no system takes a longer one.
+const MAX_LOOKS: usize = 4096;
+
+/// What a value is by its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A path.
+    Path,
+    /// A pattern of paths.
+    Glob,
+    /// The folder of the call or of the command beside it.
+    Folder,
+    /// A URL.
+    Url,
+    /// A host.
+    Host,
+    /// A command, or its words.
+    Command,
+    /// A list of commands.
+    Commands,
+    /// Words of a command.
+    Words,
+    /// Text that is only data.
+    Data,
+    /// A text for people, or a number or name that runs nothing.
+    Note,
+    /// Variables for a command.
+    Variables,
+    /// Not known: judged by its looks.
+    Other,
+}
+
+struct Entry<'v> {
+    value: &'v Value,
+    name: String,
+    kind: Kind,
+    base: Option<Raw>,
+    gap: Option<String>,
+    depth: usize,
+    /// It was read as a part of a command already.
+    done: bool,
+}
+
+/// Visits all arguments.
+pub(super) fn walk(builder: &mut Builder<'_>, arguments: &Value) {
+    let mut stack = vec![Entry {
+        value: arguments,
+        name: String::new(),
+        kind: Kind::Other,
+        base: None,
+        gap: None,
+        depth: 0,
+        done: false,
+    }];
+    let (mut count, mut paths) = (0usize, false);
+    while let Some(entry) = stack.pop() {
+        count += 1;
+        if count > MAX_VALUES {
+            return builder.opaque(Origin::Call, &format!("more than {MAX_VALUES} values"));
+        }
+        if entry.depth > MAX_DEPTH {
+            builder.opaque(origin(&entry.name), &format!("a value nested deeper than {MAX_DEPTH}"));
+            continue;
+        }
+        match entry.value {
+            Value::Object(map) => {
+                let before = stack.len();
+                object(builder, map, &entry, &mut stack);
+                stack.get_mut(before..).unwrap_or_default().reverse();
+            }
+            Value::Array(items) => {
+                array(builder, items, &entry, &mut stack, MAX_VALUES.saturating_sub(count))
+            }
+            scalar => {
+                paths |= entry.kind == Kind::Path;
+                one(builder, &entry, scalar);
+            }
+        }
+    }
+    if builder.tool.here && !paths {
+        let base = builder.namer.base().clone();
+        let named = builder.namer.argument(&base, ".", false);
+        builder.path(".", named, builder.tool.access, Origin::Call);
+    }
+}
+
+fn object<'v>(
+    builder: &mut Builder<'_>,
+    map: &'v Map<String, Value>,
+    entry: &Entry<'v>,
+    stack: &mut Vec<Entry<'v>>,
+) {
+    let kinds: Vec<Kind> = map.keys().map(|key| kind_of(builder, key, entry.kind)).collect();
+    let find = |wanted: Kind| {
+        map.iter()
+            .zip(&kinds)
+            .find(|((_, value), kind)| **kind == wanted && value.is_string())
+            .map(|((_, value), _)| value)
+    };
+    // The folder beside a command, and the folder beside a pattern.
+    let mut base = entry.base.clone();
+    let beside =
+        find(Kind::Folder).or_else(|| if kinds.contains(&Kind::Glob) { find(Kind::Path) } else { None });
+    if let Some(Value::String(text)) =
+        beside.filter(|value| value.as_str().is_some_and(|text| text.len() <= MAX_LOOKS))
+    {
+        base = Some(builder.namer.argument_folder(base.as_ref().unwrap_or(builder.namer.base()), text));
+    }
+    let mut gap = entry.gap.clone();
+    if builder.tool.shell || kinds.contains(&Kind::Command) {
+        let variables = map.iter().zip(&kinds).filter(|(_, kind)| **kind == Kind::Variables);
+        for ((_, value), _) in variables {
+            gap = gap.or_else(|| variable_gap(value));
+        }
+    }
+    // A program and its words, each under a key of its own, are one command.
+    let command = map.iter().zip(&kinds).find(|(_, kind)| **kind == Kind::Command);
+    let words = map.iter().zip(&kinds).find(|((_, value), kind)| **kind == Kind::Words && value.is_array());
+    let mut joined = Vec::new();
+    if let (Some(((key, command), _)), Some(((words_key, words), _))) = (command, words)
+        && !entry.done
+        && let Some(texts) = argv(words)
+    {
+        let front = match command {
+            Value::String(text) => Some(text.clone()),
+            other => argv(other).map(|texts| quoted(texts.iter().map(String::as_str))),
+        };
+        if let Some(front) = front {
+            let name = dotted(&entry.name, key);
+            let run = |builder: &mut Builder<'_>, text: &str| {
+                let base = base.clone().unwrap_or_else(|| builder.namer.base().clone());
+                builder.command(text, &origin(&name), &base, gap.as_deref());
+            };
+            let text = format!("{front} {}", quoted(texts.iter().map(String::as_str)));
+            let plain = format!("{front} {}", texts.join(" "));
+            run(builder, text.trim_end());
+            // SECURITY: some shell tools join the words with blanks, so a shell reads them again.
+            if builder.tool.joins && plain != text {
+                run(builder, plain.trim_end());
+            }
+            joined.extend([key, words_key]);
+        }
+    }
+    for ((key, value), kind) in map.iter().zip(kinds).take(MAX_VALUES + 1) {
+        let name = dotted(&entry.name, key);
+        if name.len() > MAX_NAME {
+            builder.opaque(Origin::Call, "an argument with a name that is too long");
+            continue;
+        }
+        let own = if kind == Kind::Folder { entry.base.clone() } else { base.clone() };
+        stack.push(Entry {
+            value,
+            name,
+            kind,
+            base: own,
+            gap: gap.clone(),
+            depth: entry.depth + 1,
+            done: entry.done || joined.contains(&key),
+        });
+    }
+}
+
+fn array<'v>(
+    builder: &mut Builder<'_>,
+    items: &'v [Value],
+    entry: &Entry<'v>,
+    stack: &mut Vec<Entry<'v>>,
+    room: usize,
+) {
+    let mut done = entry.done;
+    let is_words = match entry.kind {
+        Kind::Command => true,
+        Kind::Words => builder.tool.shell,
+        _ => false,
+    };
+    if is_words
+        && !done
+        && let Some(texts) = argv(entry.value)
+    {
+        let base = entry.base.clone().unwrap_or_else(|| builder.namer.base().clone());
+        let text = quoted(texts.iter().map(String::as_str));
+        builder.command(&text, &origin(&entry.name), &base, entry.gap.as_deref());
+        // A first word with blanks: this may be a list of commands as well, and then each is read.
+        done = !texts.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
+        if !done && builder.tool.joins {
+            builder.command(&texts.join(" "), &origin(&entry.name), &base, entry.gap.as_deref());
+        }
+    }
+    if items.len() > room {
+        builder.opaque(origin(&entry.name), &format!("more than {MAX_VALUES} values"));
+    }
+    for value in items.iter().take(room).rev() {
+        stack.push(Entry {
+            value,
+            name: entry.name.clone(),
+            kind: entry.kind,
+            base: entry.base.clone(),
+            gap: entry.gap.clone(),
+            depth: entry.depth + 1,
+            done,
+        });
+    }
+}
+
+/// One scalar.
+fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    builder.arg(&entry.name, text.clone());
+    let is_text = value.is_string()
+        || value.is_number() && !matches!(entry.kind, Kind::Other | Kind::Data | Kind::Note);
+    if !is_text || entry.done {
+        return;
+    }
+    let from = origin(&entry.name);
+    if text.contains(['\0', HOLE]) && !matches!(entry.kind, Kind::Data | Kind::Note) {
+        return builder.opaque(from, "a text with a control character in it");
+    }
+    let base = entry.base.clone().unwrap_or_else(|| builder.namer.base().clone());
+    let is_command = match entry.kind {
+        Kind::Command | Kind::Commands => true,
+        Kind::Note | Kind::Folder | Kind::Variables => false,
+        _ => builder.tool.shell && value.is_string(),
+    };
+    if is_command {
+        builder.command(&text, &from, &base, entry.gap.as_deref());
+    }
+    match entry.kind {
+        Kind::Path | Kind::Folder => path(builder, &base, &text, false, &from),
+        Kind::Glob => {
+            let text = if builder.tool.grep && !text.contains('/') { format!("**/{text}") } else { text };
+            path(builder, &base, text.strip_prefix('!').unwrap_or(&text), true, &from);
+        }
+        Kind::Url => {
+            let front = text.trim_start();
+            if front.get(..5).is_some_and(|front| front.eq_ignore_ascii_case("file:"))
+                || looks_like_path(front)
+            {
+                path(builder, &base, &text, false, &from);
+            }
+            builder.domains(url::whole(&text, false), &from);
+        }
+        Kind::Host => drop(builder.domains(url::whole(&text, true), &from)),
+        Kind::Data => {
+            if builder.tool.fetch {
+                builder.domains(url::scan(&text), &from);
+            }
+        }
+        Kind::Other | Kind::Words => {
+            if !is_command {
+                by_looks(builder, &base, &text, &from);
+            }
+        }
+        Kind::Command | Kind::Commands | Kind::Note | Kind::Variables => {}
+    }
+}
+
+fn path(builder: &mut Builder<'_>, base: &Raw, text: &str, glob: bool, from: &Origin) {
+    let named = builder.namer.argument(base, text, glob);
+    builder.path(text, named, builder.tool.access, from.clone());
+    if url::has_url(text) {
+        builder.domains(url::scan(text), from);
+    }
+}
+
+/// A value whose key says nothing.
+fn by_looks(builder: &mut Builder<'_>, base: &Raw, text: &str, from: &Origin) {
+    let hosts = url::scan(text);
+    let is_url = !hosts.found.is_empty();
+    builder.domains(hosts, from);
+    if looks_like_path(text) && !is_url {
+        let named = builder.namer.argument(base, text, false);
+        builder.path(text, named, builder.tool.access, from.clone());
+    } else if looks_like_command(builder, text) {
+        builder.command(text, from, base, None);
+    }
+}
+
+fn looks_like_path(text: &str) -> bool {
+    let text = text.trim();
+    if text.len() > MAX_LOOKS || text.contains('\n') {
+        return false;
+    }
+    let file = text.get(..5).is_some_and(|front| front.eq_ignore_ascii_case("file:"));
+    let begins = text.starts_with(['/', '~']) && !text.starts_with("//")
+        || ["./", "../", ".\\", "..\\"].iter().any(|front| text.starts_with(front))
+        || [".", ".."].contains(&text);
+    if file || begins || has_drive(text) || is_network_name(text) {
+        return true;
+    }
+    let blank = text.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"'));
+    let hidden = text.starts_with('.') && text.chars().nth(1).is_some_and(char::is_alphanumeric);
+    let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '/' | '.' | ':' | '-' | ','));
+    !blank
+        && !numeric
+        && !text.starts_with("data:")
+        && !text.contains("://")
+        && (hidden || text.contains(['/', '\\']))
+}
+
+/// A program that is known, with something behind it that prose does not have; or a pipe into a shell.
+fn looks_like_command(builder: &Builder<'_>, text: &str) -> bool {
+    const COMMON: [&str; 44] = [
+        "rm",
+        "sudo",
+        "curl",
+        "wget",
+        "dd",
+        "mkfs",
+        "chmod",
+        "chown",
+        "ssh",
+        "scp",
+        "git",
+        "npm",
+        "npx",
+        "pnpm",
+        "yarn",
+        "pip",
+        "pip3",
+        "bash",
+        "sh",
+        "zsh",
+        "python",
+        "python3",
+        "node",
+        "perl",
+        "ruby",
+        "docker",
+        "kubectl",
+        "kill",
+        "powershell",
+        "pwsh",
+        "cmd",
+        "mv",
+        "cp",
+        "cat",
+        "echo",
+        "env",
+        "xargs",
+        "find",
+        "tar",
+        "make",
+        "cargo",
+        "go",
+        "eval",
+        "nc",
+    ];
+    const SURE: [&str; 8] = ["git", "npm", "npx", "sudo", "docker", "kubectl", "curl", "wget"];
+    let text = text.trim();
+    let front: String = text.chars().take(1024).collect();
+    let mut words = front.split_whitespace();
+    let first = words.next().unwrap_or_default().trim_start_matches(['(', '{', '$']);
+    let name = first.rsplit('/').next().unwrap_or_default().to_lowercase();
+    let stem = name.split('.').next().unwrap_or_default();
+    let rest: Vec<&str> = words.collect();
+    let pipes = ["| sh", "|sh", "| bash", "|bash", "| sudo", "$(", "&& ", "; rm "]
+        .iter()
+        .any(|part| front.contains(part));
+    let named = COMMON.contains(&stem)
+        || !name.is_empty() && name.len() < 32 && builder.programs.program(&name).is_some();
+    if !named {
+        return pipes && !first.is_empty();
+    }
+    let signs = rest.iter().any(|word| word.starts_with('-') && word.len() > 1 || looks_like_path(word));
+    let shell = front.contains(['|', ';', '`', '>', '<']) || front.contains("&&") || front.contains("$(");
+    signs || shell || SURE.contains(&stem) && !rest.is_empty() && rest.len() <= 5
+}
+
+fn kind_of(builder: &Builder<'_>, key: &str, above: Kind) -> Kind {
+    if key.len() > MAX_NAME {
+        return Kind::Other;
+    }
+    if above == Kind::Variables {
+        return Kind::Variables;
+    }
+    let kind = kind_of_key(builder, key);
+    match (kind, above) {
+        // `paths: {from: "a"}`: the key above says what it is. What is inside data is judged anew.
+        (Kind::Other, Kind::Data | Kind::Note | Kind::Folder) => Kind::Other,
+        (Kind::Other, above) => above,
+        (kind, _) => kind,
+    }
+}
+
+fn kind_of_key(builder: &Builder<'_>, key: &str) -> Kind {
+    let tool = &builder.tool;
+    let squeezed = squeeze(key);
+    let name = squeezed.trim_end_matches(|c: char| c.is_ascii_digit());
+    let words = words(key);
+    let last = words
+        .iter()
+        .rev()
+        .find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
+        .map_or("", String::as_str);
+    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is = |list: &[&str]| list.contains(&name);
+    let ends = |list: &[&str]| list.contains(&last);
+
+    if is(&["cwd", "workdir", "workingdir", "workingdirectory", "currentdirectory", "currentdir", "basedir"])
+    {
+        return Kind::Folder;
+    }
+    if tool.shell {
+        const NOTES: [&str; 24] = [
+            "description",
+            "explanation",
+            "goal",
+            "justification",
+            "reason",
+            "title",
+            "summary",
+            "timeout",
+            "timeoutms",
+            "timeoutseconds",
+            "timeoutsec",
+            "yieldtimems",
+            "signal",
+            "encoding",
+            "mode",
+            "shell",
+            "sandbox",
+            "sandboxpermissions",
+            "isbackground",
+            "runinbackground",
+            "background",
+            "login",
+            "tty",
+            "requiresapproval",
+        ];
+        if is(&NOTES) || ends(&["id", "ids", "ms", "seconds", "timeout"]) {
+            return Kind::Note;
+        }
+        if is(&["dir", "directory", "dirpath", "folder", "root", "path", "projectpath", "workspace"]) {
+            return Kind::Folder;
+        }
+    }
+    if is(&["env", "environment", "envvars", "environmentvariables"]) {
+        return Kind::Variables;
+    }
+    if tool.glob && is(&["pattern", "patterns", "query"])
+        || is(&["include", "includes", "includepattern", "fileglob"])
+        || ends(&["glob", "globs"])
+    {
+        return Kind::Glob;
+    }
+    if is(&["command", "cmd", "commandline", "shellcommand", "script", "bashcommand", "cmdline"])
+        || ends(&["command", "cmd", "script"])
+    {
+        return Kind::Command;
+    }
+    if is(&["commands", "cmds", "scripts"]) || ends(&["commands", "cmds", "scripts"]) {
+        return Kind::Commands;
+    }
+    if is(&["args", "argv", "arguments", "cmdargs", "commandargs"]) {
+        return Kind::Words;
+    }
+    const URLS: [&str; 14] = [
+        "url",
+        "urls",
+        "uri",
+        "uris",
+        "href",
+        "hrefs",
+        "endpoint",
+        "endpoints",
+        "link",
+        "links",
+        "baseurl",
+        "webhook",
+        "callback",
+        "origin",
+    ];
+    if is(&URLS) || ends(&["url", "urls", "uri", "uris", "href", "endpoint", "webhook"]) {
+        return Kind::Url;
+    }
+    if is(&["blockeddomains", "excludedomains", "excludeddomains", "denieddomains"]) {
+        return Kind::Note;
+    }
+    if is(&["host", "hosts", "hostname", "hostnames", "domain", "domains", "fqdn"])
+        || ends(&["host", "hosts", "hostname", "domain", "domains"])
+    {
+        return Kind::Host;
+    }
+    if is(&["mimetype", "contenttype", "mediatype", "timezone", "model", "modelid", "accept"]) {
+        return Kind::Note;
+    }
+    const DATA: [&str; 42] = [
+        "content",
+        "contents",
+        "newstring",
+        "oldstring",
+        "newstr",
+        "oldstr",
+        "newsource",
+        "oldsource",
+        "text",
+        "newtext",
+        "oldtext",
+        "filetext",
+        "body",
+        "description",
+        "prompt",
+        "message",
+        "messages",
+        "pattern",
+        "patterns",
+        "regex",
+        "regexp",
+        "query",
+        "queries",
+        "title",
+        "subject",
+        "comment",
+        "comments",
+        "code",
+        "patch",
+        "diff",
+        "data",
+        "value",
+        "instructions",
+        "instruction",
+        "thought",
+        "summary",
+        "reason",
+        "explanation",
+        "question",
+        "questions",
+        "filecontent",
+        "exclude",
+    ];
+    if is(&DATA) || ends(&["content", "contents", "text", "body", "prompt", "description", "message"]) {
+        return Kind::Data;
+    }
+    const PATHS: [&str; 28] = [
+        "path",
+        "paths",
+        "filepath",
+        "filepaths",
+        "filename",
+        "filenames",
+        "pathname",
+        "file",
+        "files",
+        "dir",
+        "dirs",
+        "directory",
+        "directories",
+        "folder",
+        "folders",
+        "root",
+        "roots",
+        "source",
+        "sources",
+        "src",
+        "destination",
+        "dest",
+        "dst",
+        "target",
+        "targets",
+        "workspace",
+        "targetfile",
+        "absolutepath",
+    ];
+    let front = words.first().map_or("", String::as_str);
+    let second = words.get(1).map_or("", String::as_str);
+    if is(&PATHS)
+        || ends(&[
+            "path",
+            "paths",
+            "file",
+            "files",
+            "filename",
+            "filenames",
+            "filepath",
+            "dir",
+            "dirs",
+            "directory",
+            "directories",
+            "folder",
+            "folders",
+        ])
+        || ["path", "file", "dir", "directory", "folder"].contains(&front)
+            && ["to", "of", "from", "name", "names", "list"].contains(&second)
+    {
+        return Kind::Path;
+    }
+    Kind::Other
+}
+
+/// All elements of an array as words, when each is a scalar.
+fn argv(value: &Value) -> Option<Vec<String>> {
+    let items = value.as_array()?;
+    if items.is_empty() || items.len() > MAX_VALUES {
+        return None;
+    }
+    items
+        .iter()
+        .map(|item| match item {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(flag) => Some(flag.to_string()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Why variables that the call sets keep its commands from being known.
+fn variable_gap(value: &Value) -> Option<String> {
+    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = match value {
+        Value::Object(map) => map.keys().cloned().collect(),
+        Value::Array(items) => items.iter().filter_map(Value::as_str).map(name).collect(),
+        Value::String(text) => text.split_whitespace().map(name).collect(),
+        _ => Vec::new(),
+    };
+    let changes = names.into_iter().find(|name| !is_harmless(name))?;
+    let short: String = changes.chars().take(64).collect();
+    Some(format!("the call sets the variable {short}, which may change what runs"))
+}
+
+fn dotted(above: &str, key: &str) -> String {
+    let key: String =
+        if key.len() > MAX_NAME { key.chars().take(MAX_NAME + 1).collect() } else { key.to_owned() };
+    if above.is_empty() { key } else { format!("{above}.{key}") }
+}
+
+fn origin(name: &str) -> Origin {
+    if name.is_empty() { Origin::Call } else { Origin::Arg(name.to_owned()) }
+}
