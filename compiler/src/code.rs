@@ -1,0 +1,215 @@
+//! The codes of every message of the compiler.
+//!
+//! INVARIANT: a code is a name, never a number; every code has a summary, and `ALL` holds each exactly once.
+
+use policy_grammar::diagnostic::{Diagnostic, Label, Level};
+use policy_grammar::source::Span;
+use std::collections::BTreeSet;
+
+macro_rules! codes {
+    ($($name:ident = $text:literal, $summary:literal;)*) => {
+        /// A code of the compiler.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Code {
+            $(#[doc = $summary] $name,)*
+        }
+
+        impl Code {
+            /// Every code.
+            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
+
+            /// The code as it is printed (`policy::lower::unanchored-path`).
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$name => $text,)* }
+            }
+
+            /// One sentence on what is wrong.
+            pub const fn summary(self) -> &'static str {
+                match self { $(Code::$name => $summary,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    DuplicateBlock = "policy::resolve::duplicate-block", "Two blocks of one file have the same name.";
+    DuplicateList = "policy::resolve::duplicate-list", "Two lists of one file have the same name.";
+    ListCycle = "policy::resolve::list-cycle", "A list holds itself.";
+    ListTooLong = "policy::resolve::list-too-long", "A list has too many members once its lists are spelled out.";
+    LanguageVersion = "policy::resolve::language-version", "The file is written in a language version that this compiler does not know.";
+    NotAGuard = "policy::resolve::not-a-guard", "An exception names a block that is no guard.";
+    ProtectedBlock = "policy::resolve::protected-block", "A block that is always on cannot be changed or opened.";
+    ReservedName = "policy::resolve::reserved-name", "A used file carries the name of a built-in pack.";
+    SetOnlyLine = "policy::resolve::set-only-line", "A block with an `only` line can be set to `off` or `deny` alone.";
+    SetToEffect = "policy::resolve::set-to-effect", "The block cannot have this effect.";
+    SetTwice = "policy::resolve::set-twice", "One block is set twice.";
+    SettingInProject = "policy::resolve::setting-in-project", "This setting counts for a whole file, not for a project.";
+    SettingInUsedFile = "policy::resolve::setting-in-used-file", "A used file holds a setting that counts only in the main file.";
+    SettingTwice = "policy::resolve::setting-twice", "One setting is written twice.";
+    UnknownBlock = "policy::resolve::unknown-block", "No block has this name.";
+    UnknownGuard = "policy::resolve::unknown-guard", "An exception names a guard that does not exist in its layer.";
+    UnknownList = "policy::resolve::unknown-list", "No list has this name.";
+    UnknownPack = "policy::resolve::unknown-pack", "No built-in pack has this name.";
+    UnusedPack = "policy::resolve::unused-pack", "A block of a pack is set although the pack is not used.";
+    UseCycle = "policy::resolve::use-cycle", "A file uses itself.";
+    UseFailed = "policy::resolve::use-failed", "A used file could not be read.";
+    UseTooDeep = "policy::resolve::use-too-deep", "Files use each other too deeply, or too many are used.";
+    WrongListKind = "policy::resolve::wrong-list-kind", "A list holds members of another kind than its place needs.";
+
+    AllowInGuard = "policy::lower::allow-in-guard", "A guard can only tighten.";
+    BadBraces = "policy::lower::bad-braces", "The braces of a pattern are not balanced or hold one choice.";
+    BadDomain = "policy::lower::bad-domain", "The pattern cannot match a host name.";
+    BadPattern = "policy::lower::bad-pattern", "The pattern is empty, too long or holds control characters.";
+    DefaultHostInProject = "policy::lower::default-host-in-project", "A project can only add an answer.";
+    ExceptionIncomplete = "policy::lower::exception-incomplete", "An exception lacks its owner, its last day or its reason.";
+    ExactName = "policy::lower::exact-name", "A label after `as` and a wrapper after `via` are exact names.";
+    FlagAsProgram = "policy::lower::flag-as-program", "A run pattern begins with a flag instead of a program.";
+    GrantOnFeature = "policy::lower::grant-on-feature", "A shell feature is no reason to allow a command.";
+    NotYetAssert = "policy::lower::not-yet-assert", "This version cannot prove an `assert`.";
+    NotYetAsset = "policy::lower::not-yet-asset", "This version cannot use an `asset`.";
+    NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the session, the hour or the fence.";
+    NotYetContent = "policy::lower::not-yet-content", "This version cannot enforce a `content` line.";
+    NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a session or a file for a test.";
+    NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit or a count.";
+    NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot carry out an obligation.";
+    NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce a payment line.";
+    NotYetSecret = "policy::lower::not-yet-secret", "This version cannot use a `secret` block.";
+    OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
+    OpenOutsideException = "policy::lower::open-outside-exception", "`open` belongs to exceptions, and exceptions hold nothing else.";
+    OtherwiseOutsideRule = "policy::lower::otherwise-outside-rule", "`otherwise` belongs to rules.";
+    PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
+    ProjectFolder = "policy::lower::project-folder", "A project names folders below the project.";
+    ReportInRule = "policy::lower::report-in-rule", "`warn` and `info` belong to guards.";
+    ServerTwice = "policy::lower::server-twice", "A tool name that holds its server stands beside `from`.";
+    TooLarge = "policy::lower::too-large", "The policy has too many patterns.";
+    TooManySpellings = "policy::lower::too-many-spellings", "The braces of one pattern spell out too many patterns.";
+    UnanchoredPath = "policy::lower::unanchored-path", "A path pattern does not say where it begins.";
+    UnknownEvent = "policy::lower::unknown-event", "No host has an event of this name.";
+    UnknownFeature = "policy::lower::unknown-feature", "No shell feature has this name.";
+    UntrustedIgnored = "policy::lower::untrusted-ignored", "A project that is not trusted cannot loosen anything.";
+    VerbWithoutCondition = "policy::lower::verb-without-condition", "A line of a rule names what it looks at.";
+
+    DefaultIsNoFloor = "policy::lint::default-is-no-floor", "A default in a managed file is no floor.";
+    ExpiredException = "policy::lint::expired-exception", "The last day of an exception is over.";
+    GrantsAShell = "policy::lint::grants-a-shell", "A line grants what a shell grants.";
+    GuardsOnly = "policy::lint::guards-only", "A tool has guards and no rule that could allow it.";
+    HomeCoversProject = "policy::lint::home-covers-project", "A pattern on the home folder also covers the project.";
+    LineWithoutEffect = "policy::lint::line-without-effect", "A line never changes an answer.";
+    ShadowedRule = "policy::lint::shadowed-rule", "A rule can never decide.";
+    Twice = "policy::lint::twice", "A block has the same pattern twice.";
+    UnanchoredDomain = "policy::lint::unanchored-domain", "A host pattern also matches other owners' hosts.";
+    UntestedBlock = "policy::lint::untested-block", "A block has no test.";
+    UnusedException = "policy::lint::unused-exception", "The guard of an exception is never in force.";
+    WideToolGlob = "policy::lint::wide-tool-glob", "A tool pattern of a granting rule matches more than it says.";
+
+    Unmet = "policy::test::unmet", "A tested call got another decision.";
+}
+
+impl Code {
+    /// The last part (`unanchored-path`).
+    pub fn name(self) -> &'static str {
+        self.as_str().rsplit("::").next().unwrap_or_default()
+    }
+
+    /// An error.
+    pub(crate) fn error(
+        self,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        self.at(Level::Error, message, span, label)
+    }
+
+    /// A warning.
+    pub(crate) fn warning(
+        self,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        self.at(Level::Warning, message, span, label)
+    }
+
+    /// Worth knowing.
+    pub(crate) fn advice(
+        self,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        self.at(Level::Advice, message, span, label)
+    }
+
+    fn at(
+        self,
+        level: Level,
+        message: impl Into<String>,
+        span: Span,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        let labels = vec![Label { span, text: label.into() }];
+        Diagnostic { code: self.as_str(), level, message: message.into(), labels, help: None }
+    }
+}
+
+/// Collects messages, at most [`Sink::MAX`].
+#[derive(Debug, Default)]
+pub(crate) struct Sink {
+    list: Vec<Diagnostic>,
+    said: BTreeSet<(&'static str, Span, String)>,
+    errors: usize,
+}
+
+impl Sink {
+    /// Messages that are kept; more help nobody.
+    pub(crate) const MAX: usize = 500;
+
+    /// Adds a message. Errors are counted even when they are no longer kept; what a block at two places would say
+    /// twice is said once.
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        if let Some(label) = diagnostic.labels.first()
+            && self.said.len() < Self::MAX * 2
+            && !self.said.insert((diagnostic.code, label.span, diagnostic.message.clone()))
+        {
+            return;
+        }
+        if diagnostic.level == Level::Error {
+            self.errors += 1;
+        }
+        if self.list.len() < Self::MAX {
+            self.list.push(diagnostic);
+        } else if diagnostic.level == Level::Error
+            && let Some(slot) = self.list.iter_mut().rev().find(|d| d.level != Level::Error)
+        {
+            *slot = diagnostic;
+        }
+    }
+
+    /// Whether any error was added.
+    pub(crate) fn failed(&self) -> bool {
+        self.errors > 0
+    }
+
+    /// The messages in the order of the text.
+    pub(crate) fn into_list(mut self) -> Vec<Diagnostic> {
+        self.list.sort_by_key(|d| d.labels.first().map(|label| label.span));
+        self.list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_well_formed() {
+        let names: BTreeSet<_> = Code::ALL.iter().map(|c| c.as_str()).collect();
+        assert_eq!(names.len(), Code::ALL.len());
+        for code in Code::ALL {
+            assert!(code.as_str().starts_with("policy::"), "{code:?}");
+            assert!(code.name().chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{code:?}");
+            assert!(code.summary().ends_with('.'), "{code:?}");
+        }
+    }
+}

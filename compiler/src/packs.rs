@@ -1,0 +1,41 @@
+//! The built-in packs.
+//!
+//! INVARIANT: one line a file of `policies/std`, sorted by name.
+
+/// Name and text of every built-in pack.
+pub const PACKS: &[(&str, &str)] = &[
+    ("std/agent-firewall", include_str!("../../policies/std/agent-firewall.policy")),
+    ("std/git", include_str!("../../policies/std/git.policy")),
+    ("std/programs", include_str!("../../policies/std/programs.policy")),
+    ("std/readonly", include_str!("../../policies/std/readonly.policy")),
+    ("std/secrets", include_str!("../../policies/std/secrets.policy")),
+    ("std/self", include_str!("../../policies/std/self.policy")),
+    ("std/shell", include_str!("../../policies/std/shell.policy")),
+    ("std/tools", include_str!("../../policies/std/tools.policy")),
+];
+
+/// The text of a pack.
+pub fn pack(name: &str) -> Option<&'static str> {
+    PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorted_and_complete() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../policies/std");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .map(|entries| {
+                entries
+                    .filter_map(|e| e.ok()?.file_name().into_string().ok())
+                    .filter_map(|n| n.strip_suffix(".policy").map(|n| format!("std/{n}")))
+                    .collect()
+            })
+            .unwrap_or_default();
+        files.sort();
+        let names: Vec<String> = PACKS.iter().map(|(n, _)| (*n).to_owned()).collect();
+        assert_eq!(names, files, "compiler/src/packs.rs and policies/std differ");
+    }
+}

@@ -1,0 +1,619 @@
+//! Every block of every file in the order in which it is asked, and the settings of the layer.
+//!
+//! INVARIANT: rules of the innermost project come first, then the file's own, then each `use` in order; what an
+//! untrusted project could loosen never gets past this file.
+
+use crate::code::{Code, Sink};
+use crate::expect::ExpectCase;
+use crate::ir;
+use crate::lists::Lists;
+use crate::resolve::{Resolved, Unit, UnitKind, project_folders};
+use crate::text::nearest;
+use policy_grammar::ast;
+use policy_grammar::source::{FileId, Span, Spanned};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// What an instance is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Body<'a> {
+    /// A block.
+    Block(&'a ast::Block),
+    /// `default` inside a project: a last rule of it.
+    Default(ast::Effect, Span),
+}
+
+/// Which lines of a block count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All.
+    All,
+    /// Only what can refuse (an untrusted rule).
+    Refusals,
+    /// The `only` lines of an untrusted rule, asked as a guard.
+    OnlyLines,
+}
+
+/// One block at one place.
+#[derive(Debug, Clone)]
+pub(crate) struct Instance<'a> {
+    /// Full name.
+    pub(crate) name: String,
+    /// The file.
+    pub(crate) file: FileId,
+    /// What it is made of.
+    pub(crate) body: Body<'a>,
+    /// What it is lowered to.
+    pub(crate) kind: ir::BlockKind,
+    /// Which lines count.
+    pub(crate) part: Part,
+    /// Project folders around it.
+    pub(crate) folders: Vec<String>,
+    /// What `set` says.
+    pub(crate) set: Option<ast::Effect>,
+    /// `severity` applies.
+    pub(crate) severity: Option<ast::SeverityWord>,
+    /// Its layer may loosen.
+    pub(crate) trusted: bool,
+    /// It belongs to the main file.
+    pub(crate) own: bool,
+    /// It belongs to the main file or to a user file that it uses.
+    pub(crate) user: bool,
+    /// `set` and exceptions do not reach it.
+    pub(crate) always: bool,
+}
+
+impl Instance<'_> {
+    /// Where its name stands.
+    pub(crate) fn span(&self) -> Span {
+        match self.body {
+            Body::Block(block) => block.name.span,
+            Body::Default(_, span) => span,
+        }
+    }
+}
+
+/// One `set`.
+#[derive(Debug, Clone, Copy)]
+struct SetItem<'a> {
+    target: &'a ast::Text,
+    to: &'a Spanned<ast::SetTo>,
+}
+
+/// Everything that is lowered.
+#[derive(Debug, Default)]
+pub(crate) struct Plan<'a> {
+    /// Rules in the order in which they are asked.
+    pub(crate) rules: Vec<Instance<'a>>,
+    /// Guards.
+    pub(crate) guards: Vec<Instance<'a>>,
+    /// Exceptions.
+    pub(crate) exceptions: Vec<Instance<'a>>,
+    /// Names of guards that are set to off.
+    pub(crate) off: Vec<String>,
+    /// `default`.
+    pub(crate) default: Option<Spanned<ast::DefaultWord>>,
+    /// `ask timeout`, seconds.
+    pub(crate) ask_timeout: Option<Spanned<u64>>,
+    /// `mode`.
+    pub(crate) mode: Option<Spanned<ast::Mode>>,
+    /// `severity`.
+    pub(crate) severity: Option<Spanned<ast::SeverityWord>>,
+    /// Tested calls.
+    pub(crate) expects: Vec<ExpectCase>,
+    sets: Vec<SetItem<'a>>,
+    names: BTreeMap<(usize, Vec<String>, String), Span>,
+}
+
+/// What stands around an item.
+struct Around<'a> {
+    unit: usize,
+    file: FileId,
+    kind: UnitKind,
+    prefix: &'a str,
+    always: bool,
+    trusted: bool,
+    folders: Vec<String>,
+    in_project: bool,
+}
+
+/// Puts everything in order.
+pub(crate) fn plan<'a>(resolved: &'a Resolved, trusted: bool, sink: &mut Sink) -> Plan<'a> {
+    let mut plan = Plan::default();
+    for (number, unit) in resolved.units.iter().enumerate() {
+        let around = Around {
+            unit: number,
+            file: unit.file,
+            kind: unit.kind,
+            prefix: &unit.prefix,
+            always: unit.always,
+            trusted: trusted || unit.always,
+            folders: unit.folders.clone(),
+            in_project: false,
+        };
+        if !around.trusted && unit.kind == UnitKind::Pack {
+            only_guards(unit, sink);
+        }
+        plan.items(&resolved.lists, &unit.tree.items, &around, sink);
+    }
+    plan.rules.sort_by_key(|rule| {
+        let key = rule.folders.iter().map(|f| depth(f)).max().unwrap_or_default();
+        (Reverse(key), matches!(rule.body, Body::Default(..)))
+    });
+    plan.apply_sets(resolved, sink);
+    let severity = plan.severity.as_ref().map(|s| s.node);
+    for guard in plan.guards.iter_mut().filter(|g| !g.always) {
+        guard.severity = severity;
+    }
+    plan
+}
+
+fn only_guards(unit: &Unit, sink: &mut Sink) {
+    if let Some(used) = unit.used
+        && unit.tree.items.iter().any(|i| matches!(i, ast::Item::Block(b) if b.kind == ast::BlockKind::Rule))
+    {
+        let name = unit.prefix.trim_end_matches('/');
+        ignored(sink, format!("the rules of `{name}` are ignored"), used);
+    }
+}
+
+fn ignored(sink: &mut Sink, message: String, span: Span) {
+    sink.push(
+        Code::UntrustedIgnored
+            .warning(message, span, "ignored: this project is not trusted")
+            .with_help("read the file, then run `policy trust`"),
+    );
+}
+
+/// How far inside a folder lies: segments, then segments without wildcards.
+fn depth(folder: &str) -> (usize, usize) {
+    let segments: Vec<&str> = folder.split('/').skip(1).collect();
+    (segments.len(), segments.iter().filter(|s| !s.contains(['*', '?'])).count())
+}
+
+/// A folder that lies in this project, for tests inside it.
+fn sample(folder: &str) -> String {
+    folder.trim_start_matches("./").replace(['*', '?'], "x")
+}
+
+impl<'a> Plan<'a> {
+    fn items(&mut self, lists: &Lists, items: &'a [ast::Item], around: &Around<'a>, sink: &mut Sink) {
+        for item in items {
+            match item {
+                ast::Item::Block(block) => self.block(block, around, sink),
+                ast::Item::Project { folders, items, .. } => {
+                    let folders = project_folders(lists, around.file, folders, &around.folders, sink);
+                    if folders.is_empty() {
+                        continue;
+                    }
+                    let inner = Around { folders, in_project: true, ..*around };
+                    self.items(lists, items, &inner, sink);
+                }
+                ast::Item::Test(test) => self.test(test, around, sink),
+                ast::Item::Default { value, span } if around.in_project => {
+                    self.project_default(value, *span, around, sink);
+                }
+                ast::Item::Default { value, span } => {
+                    if self.may_set("default", *span, around, sink) {
+                        once(&mut self.default, value, *span, "default", sink);
+                    }
+                }
+                ast::Item::AskTimeout { seconds, span } => {
+                    if self.may_set("ask timeout", *span, around, sink) {
+                        once(&mut self.ask_timeout, seconds, *span, "ask timeout", sink);
+                    }
+                }
+                ast::Item::Mode { value, span } => {
+                    if self.may_set("mode", *span, around, sink) {
+                        once(&mut self.mode, value, *span, "mode", sink);
+                    }
+                }
+                ast::Item::Severity { value, span } => {
+                    if self.may_set("severity", *span, around, sink) {
+                        once(&mut self.severity, value, *span, "severity", sink);
+                    }
+                }
+                ast::Item::Set { target, to, span, .. } => self.set(target, to, *span, around, sink),
+                ast::Item::Asset { symbol, span, .. } => {
+                    if !around.trusted {
+                        ignored(sink, format!("asset `{}` is ignored", symbol.node), *span);
+                    } else {
+                        sink.push(
+                            Code::NotYetAsset
+                                .error("this version cannot use assets", *span, "not enforced yet")
+                                .with_help("remove it until payment lines can be enforced"),
+                        );
+                    }
+                }
+                ast::Item::Secret { span, .. } => sink.push(
+                    Code::NotYetSecret
+                        .error("this version cannot use `secret` blocks", *span, "not enforced yet")
+                        .with_help("remove it until content lines can be enforced"),
+                ),
+                ast::Item::Program(program) if around.in_project => {
+                    in_project("program", program.span, sink);
+                }
+                ast::Item::Program(program) if !around.trusted => {
+                    ignored(sink, "knowledge of programs is ignored".to_owned(), program.span);
+                }
+                ast::Item::Program(_) | ast::Item::List { .. } | ast::Item::Use { .. } => {}
+            }
+        }
+    }
+
+    /// Whether a setting of a file counts here; says why when not.
+    fn may_set(&self, what: &str, span: Span, around: &Around<'_>, sink: &mut Sink) -> bool {
+        if around.in_project {
+            in_project(what, span, sink);
+            return false;
+        }
+        match around.kind {
+            UnitKind::Main if around.trusted => true,
+            UnitKind::Pack => false,
+            _ if !around.trusted => {
+                ignored(sink, format!("`{what}` is ignored"), span);
+                false
+            }
+            _ => {
+                sink.push(
+                    Code::SettingInUsedFile
+                        .warning(
+                            format!("`{what}` of a used file does not count"),
+                            span,
+                            "only the main file's counts",
+                        )
+                        .with_help("move it into the main file"),
+                );
+                false
+            }
+        }
+    }
+
+    fn project_default(
+        &mut self,
+        value: &Spanned<ast::DefaultWord>,
+        span: Span,
+        around: &Around<'a>,
+        sink: &mut Sink,
+    ) {
+        let effect = match value.node {
+            ast::DefaultWord::Deny => ast::Effect::Deny,
+            ast::DefaultWord::Ask => ast::Effect::Ask,
+            ast::DefaultWord::Allow => ast::Effect::Allow,
+            ast::DefaultWord::Host => {
+                sink.push(
+                    Code::DefaultHostInProject
+                        .error("a project cannot take an answer back", value.span, "no opinion is no answer")
+                        .with_help("remove the line: what no rule of the project answers is asked of the file's own rules"),
+                );
+                return;
+            }
+        };
+        if around.kind == UnitKind::Pack && !around.trusted {
+            return;
+        }
+        if effect == ast::Effect::Allow && !around.trusted {
+            ignored(sink, "`default allow` is ignored".to_owned(), span);
+            return;
+        }
+        let name = format!("{}project-default", around.prefix);
+        self.instance(name, Body::Default(effect, span), ir::BlockKind::Rule, Part::All, around);
+    }
+
+    fn block(&mut self, block: &'a ast::Block, around: &Around<'a>, sink: &mut Sink) {
+        let name = format!("{}{}", around.prefix, block.name.node);
+        let key = (around.unit, around.folders.clone(), block.name.node.clone());
+        if let Some(first) = self.names.get(&key) {
+            sink.push(
+                Code::DuplicateBlock
+                    .error(format!("two blocks are named `{}`", block.name.node), *first, "first here")
+                    .with_label(block.name.span, "again here")
+                    .with_help("give one of them another name"),
+            );
+            return;
+        }
+        self.names.insert(key, block.name.span);
+        let pack = around.kind == UnitKind::Pack;
+        match block.kind {
+            ast::BlockKind::Rule if !around.trusted && pack => {}
+            ast::BlockKind::Rule => {
+                let part = if around.trusted { Part::All } else { Part::Refusals };
+                if part == Part::Refusals {
+                    self.untrusted_rule(block, &name, around, sink);
+                }
+                self.instance(name.clone(), Body::Block(block), ir::BlockKind::Rule, part, around);
+            }
+            ast::BlockKind::Guard => {
+                self.instance(name.clone(), Body::Block(block), ir::BlockKind::Guard, Part::All, around);
+            }
+            ast::BlockKind::Exception if !around.trusted => {
+                ignored(sink, format!("exception `{}` is ignored", block.name.node), block.name.span);
+            }
+            ast::BlockKind::Exception => {
+                self.instance(name.clone(), Body::Block(block), ir::BlockKind::Exception, Part::All, around);
+            }
+            ast::BlockKind::Assert => sink.push(
+                Code::NotYetAssert
+                    .error("this version cannot prove asserts", block.name.span, "not proved yet")
+                    .with_help("write `expect` lines for the calls that matter"),
+            ),
+        }
+        if !pack || around.unit == 0 {
+            let dir = around.folders.first().map(|f| sample(f));
+            for expect in &block.expects {
+                self.expect(expect, around, None, dir.clone(), Some(&name));
+            }
+        }
+    }
+
+    /// Says what of an untrusted rule is dropped; its `only` lines become a guard.
+    fn untrusted_rule(&mut self, block: &'a ast::Block, name: &str, around: &Around<'a>, sink: &mut Sink) {
+        for line in &block.lines {
+            if line.verb.node == ast::Verb::Effect(ast::Effect::Allow) {
+                ignored(sink, "`allow` is ignored".to_owned(), line.verb.span);
+            }
+        }
+        if let Some(otherwise) = &block.otherwise
+            && otherwise.effect.node == ast::Effect::Allow
+        {
+            ignored(sink, "`otherwise allow` is ignored".to_owned(), otherwise.span);
+        }
+        if block.lines.iter().any(|line| line.verb.node == ast::Verb::Only) {
+            self.instance(name.to_owned(), Body::Block(block), ir::BlockKind::Guard, Part::OnlyLines, around);
+        }
+    }
+
+    fn instance(
+        &mut self,
+        name: String,
+        body: Body<'a>,
+        kind: ir::BlockKind,
+        part: Part,
+        around: &Around<'a>,
+    ) {
+        let base = Instance {
+            name,
+            file: around.file,
+            body,
+            kind,
+            part,
+            folders: around.folders.clone(),
+            set: None,
+            severity: None,
+            trusted: around.trusted,
+            own: around.kind == UnitKind::Main,
+            user: around.kind != UnitKind::Pack,
+            always: around.always,
+        };
+        match kind {
+            ir::BlockKind::Guard => self.guards.push(base),
+            ir::BlockKind::Exception => self.exceptions.push(base),
+            ir::BlockKind::Rule => {
+                // ORDER: folders of one project that lie differently deep are asked at different times.
+                let mut groups: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
+                for folder in &base.folders {
+                    groups.entry(depth(folder)).or_default().push(folder.clone());
+                }
+                if groups.len() <= 1 {
+                    self.rules.push(base);
+                } else {
+                    for folders in groups.into_values() {
+                        self.rules.push(Instance { folders, ..base.clone() });
+                    }
+                }
+            }
+        }
+    }
+
+    fn test(&mut self, test: &'a ast::Test, around: &Around<'a>, sink: &mut Sink) {
+        let mut today = None;
+        let mut dir = around.folders.first().map(|f| sample(f));
+        for given in &test.givens {
+            match &given.node {
+                ast::Given::Today(date) => today = Some(date.days_since_epoch()),
+                ast::Given::Dir(path) => {
+                    dir = Some(match &dir {
+                        Some(folder) => format!("{folder}/{path}"),
+                        None => path.clone(),
+                    });
+                }
+                ast::Given::Session(_) | ast::Given::File(_) => sink.push(
+                    Code::NotYetGiven
+                        .error("this version cannot set up a session or a file", given.span, "not set up yet")
+                        .with_help("`given today` and `given dir` work"),
+                ),
+            }
+        }
+        if around.kind == UnitKind::Pack && around.unit != 0 {
+            return;
+        }
+        for expect in &test.expects {
+            self.expect(expect, around, today, dir.clone(), None);
+        }
+    }
+
+    fn expect(
+        &mut self,
+        expect: &ast::Expect,
+        around: &Around<'_>,
+        today: Option<i64>,
+        dir: Option<String>,
+        block: Option<&str>,
+    ) {
+        if !around.trusted {
+            return;
+        }
+        self.expects.push(ExpectCase {
+            effect: expect.effect.clone(),
+            tool: expect.tool.clone(),
+            args: expect.args.clone(),
+            from: expect.from.clone(),
+            as_: expect.as_.clone(),
+            by: expect.by.clone(),
+            today,
+            dir,
+            block: block.map(str::to_owned),
+            span: expect.span,
+        });
+    }
+
+    fn set(
+        &mut self,
+        target: &'a ast::Text,
+        to: &'a Spanned<ast::SetTo>,
+        span: Span,
+        around: &Around<'_>,
+        sink: &mut Sink,
+    ) {
+        if around.in_project {
+            in_project("set", span, sink);
+        } else if !around.trusted {
+            ignored(sink, "`set` is ignored".to_owned(), span);
+        } else if let Some(first) = self.sets.iter().find(|s| s.target.node == target.node) {
+            sink.push(
+                Code::SetTwice
+                    .error(format!("`{}` is set twice", target.node), first.target.span, "first here")
+                    .with_label(target.span, "again here")
+                    .with_help("remove one of them"),
+            );
+        } else {
+            self.sets.push(SetItem { target, to });
+        }
+    }
+
+    fn apply_sets(&mut self, resolved: &Resolved, sink: &mut Sink) {
+        for set in std::mem::take(&mut self.sets) {
+            let name = &set.target.node;
+            let found: Vec<(ir::BlockKind, bool)> = self
+                .rules
+                .iter()
+                .chain(&self.guards)
+                .filter(|i| i.name == *name && matches!(i.body, Body::Block(_)))
+                .map(|i| (i.kind, i.always))
+                .collect();
+            if found.is_empty() {
+                self.unknown_set(set, resolved, sink);
+                continue;
+            }
+            if found.iter().any(|(_, always)| *always) {
+                sink.push(
+                    Code::ProtectedBlock
+                        .error(format!("`{name}` is always on"), set.target.span, "cannot be set")
+                        .with_help("it holds what holds the agent; remove this line"),
+                );
+                continue;
+            }
+            match set.to.node {
+                ast::SetTo::Off => {
+                    self.off.push(name.clone());
+                    self.rules.retain(|i| i.name != *name);
+                    self.guards.retain(|i| i.name != *name);
+                }
+                ast::SetTo::Effect(effect) => {
+                    let rule = found.iter().any(|(kind, _)| *kind == ir::BlockKind::Rule);
+                    if !set_fits(effect, rule) {
+                        let kind = if rule { "rule" } else { "guard" };
+                        sink.push(
+                            Code::SetToEffect
+                                .error(
+                                    format!("a {kind} cannot be set to {}", effect.word()),
+                                    set.to.span,
+                                    "does not fit",
+                                )
+                                .with_help("write `off`, `ask` or `deny`"),
+                        );
+                        continue;
+                    }
+                    for instance in self.rules.iter_mut().chain(&mut self.guards).filter(|i| i.name == *name)
+                    {
+                        instance.set = Some(effect);
+                        if effect != ast::Effect::Deny && has_only(instance) {
+                            sink.push(
+                                Code::SetOnlyLine
+                                    .error(
+                                        format!("`{name}` has an `only` line, which always denies"),
+                                        set.to.span,
+                                        "does not fit",
+                                    )
+                                    .with_help("write `off` or `deny`"),
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn unknown_set(&self, set: SetItem<'_>, resolved: &Resolved, sink: &mut Sink) {
+        let name = &set.target.node;
+        let pack = name.rsplit_once('/').map(|(pack, _)| pack);
+        if pack.is_some_and(|pack| resolved.unknown.iter().any(|u| u == pack)) {
+            return;
+        }
+        if let Some(pack) = pack
+            && crate::packs::pack(pack).is_some()
+            && !resolved.units.iter().any(|u| u.prefix.trim_end_matches('/') == pack)
+        {
+            sink.push(
+                Code::UnusedPack
+                    .error(format!("pack `{pack}` is not used"), set.target.span, "nothing to set")
+                    .with_help(format!("write `use {pack}` above, or remove this line")),
+            );
+            return;
+        }
+        let names: Vec<&str> = self.rules.iter().chain(&self.guards).map(|i| i.name.as_str()).collect();
+        let error = Code::UnknownBlock.error(
+            format!("no block is named `{name}`"),
+            set.target.span,
+            "nothing to set",
+        );
+        let same_end = names.iter().find(|n| n.rsplit('/').next() == Some(name.as_str())).copied();
+        let near = nearest(name, names.iter().copied()).or(same_end);
+        sink.push(match near {
+            Some(near) => error.with_help(format!("write `{near}`")),
+            None => error.with_help("`policy explain` lists the blocks of a policy"),
+        });
+    }
+}
+
+/// Whether the lines of a block may have this effect.
+fn set_fits(effect: ast::Effect, rule: bool) -> bool {
+    match effect {
+        ast::Effect::Ask | ast::Effect::Deny => true,
+        ast::Effect::Warn | ast::Effect::Info => !rule,
+        ast::Effect::Allow => false,
+    }
+}
+
+fn has_only(instance: &Instance<'_>) -> bool {
+    match instance.body {
+        Body::Block(block) => block.lines.iter().any(|l| l.verb.node == ast::Verb::Only),
+        Body::Default(..) => false,
+    }
+}
+
+fn in_project(what: &str, span: Span, sink: &mut Sink) {
+    sink.push(
+        Code::SettingInProject
+            .error(format!("`{what}` counts for a whole file"), span, "inside a project")
+            .with_help("move it out of the project"),
+    );
+}
+
+fn once<T: Clone>(
+    slot: &mut Option<Spanned<T>>,
+    value: &Spanned<T>,
+    span: Span,
+    what: &str,
+    sink: &mut Sink,
+) {
+    match slot {
+        Some(first) => sink.push(
+            Code::SettingTwice
+                .error(format!("`{what}` is written twice"), first.span, "first here")
+                .with_label(span, "again here")
+                .with_help("remove one of them"),
+        ),
+        None => *slot = Some(Spanned { node: value.node.clone(), span }),
+    }
+}
