@@ -184,6 +184,12 @@ fn special(c: char) -> bool {
 
 /// Whether the glob matches the whole value. With `fold_case` ASCII letters match in either case; the caller
 /// lower-cases both sides when other letters matter.
+///
+/// ```
+/// use policy_runtime::glob::{Syntax, matches};
+/// assert!(matches("./src/**/*.rs", "./src/lib.rs", Syntax::Path, false));
+/// assert!(!matches("./src/*", "./src/a/b", Syntax::Path, false));
+/// ```
 #[must_use]
 pub fn matches(glob: &str, value: &str, syntax: Syntax, fold_case: bool) -> bool {
     let tokens = parse(glob, syntax);
@@ -281,8 +287,17 @@ impl Set {
 ///
 /// In `b` the characters `*`, `?`, `[...]` and a backslash mean what they mean to a shell (`*` and `?` do not match
 /// `/`), [`HOLE`] is any run and [`RUN`] any run without `/`. Above [`MOST_PAIRS`] the answer is yes.
+///
+/// ```
+/// use policy_runtime::glob::{Syntax, intersects};
+/// assert!(intersects("**/.env", "./\u{1}", Syntax::Path, true));
+/// assert!(!intersects("**/.env", "./*.rs", Syntax::Path, true));
+/// ```
 #[must_use]
 pub fn intersects(a: &str, b: &str, syntax: Syntax, fold_case: bool) -> bool {
+    if differ(a.chars(), b.chars(), fold_case) || differ(a.chars().rev(), b.chars().rev(), fold_case) {
+        return false;
+    }
     let one = if syntax == Syntax::Path { Set::Segment } else { Set::All };
     let ours: Vec<Step> = parse(a, syntax)
         .into_iter()
@@ -328,6 +343,13 @@ pub fn intersects(a: &str, b: &str, syntax: Syntax, fold_case: bool) -> bool {
         }
     }
     live.last().copied().unwrap_or(false)
+}
+
+/// Whether letters before the first wildcard of either side already differ.
+fn differ(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>, fold_case: bool) -> bool {
+    let wild = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\') || special(c);
+    let pair = a.zip(b).take_while(|&(a, b)| !wild(a) && !wild(b)).find(|&(a, b)| !same(a, b, fold_case));
+    pair.is_some()
 }
 
 fn takes(step: Option<&Step>, at: usize) -> Option<(&Set, usize)> {
@@ -416,6 +438,14 @@ fn bracket(text: &str) -> Option<(Set, &str)> {
 
 /// Writes a value glob as a text for certain matching: `*`, `?` and `[...]` become [`RUN`], an escaped character
 /// itself, holes stay. A glob that matches the result matches all that the value stands for.
+///
+/// ```
+/// use policy_runtime::glob::{Syntax, flatten, matches};
+/// let mut text = String::new();
+/// flatten("./src/*.rs", &mut text);
+/// assert!(matches("./src/*", &text, Syntax::Path, false));
+/// assert!(!matches("./src/?.rs", &text, Syntax::Path, false));
+/// ```
 pub fn flatten(value: &str, out: &mut String) {
     for step in value_steps(value) {
         out.push(match step {

@@ -12,8 +12,9 @@ use crate::glob::{HOLE, RUN};
 
 /// Slots that remember which lists were reported; a lost one costs a second report, nothing else.
 pub(super) const SEEN: usize = 1024;
-/// Steps given to a value, for each of its symbols.
+/// Steps given to a value for each of its symbols, and beside these.
 const STEPS: usize = 256;
+const STEPS_MORE: usize = 1 << 17;
 
 /// What becomes of a match.
 pub(super) trait Sink {
@@ -112,7 +113,7 @@ pub(super) fn run<S: Sink>(
         value,
         active: &mut scratch.active,
         separators: 0,
-        steps: symbols.saturating_add(64).saturating_mul(STEPS),
+        steps: symbols.saturating_mul(STEPS).saturating_add(STEPS_MORE),
     };
     let all = walk.steps;
     let mut probes = symbols.saturating_mul(2).saturating_add(4);
