@@ -144,7 +144,12 @@ pub enum Word {
     /// A file-name pattern; literal glob characters are escaped with a backslash.
     Glob(String),
     /// Text with holes (byte `0x01`). `splits` when it may be zero or several words, any beginning with `-`.
-    Unknown { text: String, splits: bool },
+    Unknown {
+        /// What is known of it.
+        text: String,
+        /// It may be several words, or none.
+        splits: bool,
+    },
 }
 
 /// What a word is to its program.
@@ -153,9 +158,17 @@ pub enum Part {
     /// The program.
     Program,
     /// A flag word: the flags in it (a cluster holds several), and whether a value is attached.
-    Flag { names: Vec<String>, value: Option<String> },
+    Flag {
+        /// Each with its dashes.
+        names: Vec<String>,
+        /// Attached to the last one.
+        value: Option<String>,
+    },
     /// The value of the flag before it.
-    FlagValue { flag: String },
+    FlagValue {
+        /// That flag, with its dashes.
+        flag: String,
+    },
     /// Anything else.
     #[default]
     Operand,

@@ -4,6 +4,17 @@
 //! table.
 
 pub mod automaton;
+mod checksum;
+mod decide;
 pub mod facts;
 pub mod glob;
+pub mod program;
+pub mod run_match;
+pub mod table;
 pub mod verdict;
+
+pub use checksum::checksum;
+pub use decide::{Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide};
+pub use facts::Facts;
+pub use table::{Table, TableError};
+pub use verdict::{Decision, Verdict};

@@ -1,0 +1,290 @@
+//! What the guards find, and which findings exceptions open.
+//!
+//! INVARIANT: a guard can only tighten; an exception opens findings of its own guard and nothing else.
+
+use super::matching::{Hit, Matching, Subject, leftover};
+use super::report::{Class, Found, Report, Value};
+use super::rules::{Sort, class, miss_rank, same_name, word};
+use super::values::Ready;
+use super::{Call, Stop};
+use crate::run_match::Match;
+use crate::table::groups::{Group, Role};
+use crate::table::{Line, Verb};
+use crate::verdict::Decision;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Looks at every value of one reading.
+pub(super) fn judge<'f>(
+    matching: &mut Matching<'_, 'f>,
+    call: &Call<'_, 'f>,
+    report: &mut Report,
+) -> Result<(), Stop> {
+    let of = |role| -> Vec<Group> { call.groups.iter().copied().filter(|g| g.role == role).collect() };
+    let (guards, exceptions) = (of(Role::Guard), of(Role::Exception));
+    if guards.is_empty() {
+        return Ok(());
+    }
+    let values = call.values;
+    // "`for` on a call without a path of its own looks at the call's folder."
+    let mut around: Vec<usize> =
+        values.paths.iter().chain(&values.commands).flat_map(|r| r.places.clone()).collect();
+    if around.is_empty() {
+        around.push(0);
+    }
+    let mut judge = Judge { matching, call, guards: &guards, exceptions: &exceptions, around, report };
+    for ready in values.all() {
+        // "Paths inside a command are values for guards, unless only their name is listed."
+        if ready.name_only && ready.command.is_some() {
+            continue;
+        }
+        match judge.value(ready) {
+            Err(Stop::Limit) => {
+                judge.report.floor(ready.value, "the value takes too much work to be judged".to_owned());
+            }
+            other => other?,
+        }
+    }
+    judge.call()
+}
+
+struct Judge<'j, 'm, 't, 'f> {
+    matching: &'m mut Matching<'t, 'f>,
+    call: &'j Call<'j, 'f>,
+    guards: &'j [Group],
+    exceptions: &'j [Group],
+    /// Places of the call as a whole.
+    around: Vec<usize>,
+    report: &'j mut Report,
+}
+
+impl<'t> Judge<'_, '_, 't, '_> {
+    /// A guard looks at a value when any of its places may lie within.
+    fn lies(&self, group: &Group, places: &[usize]) -> Result<Match, Stop> {
+        let mut most = Match::No;
+        for index in places {
+            let place = self.call.values.places.get(*index).ok_or(Stop::Damaged)?;
+            most = most.max(place.loose(self.matching, group.withins)?);
+        }
+        Ok(most)
+    }
+
+    fn value(&mut self, ready: &Ready<'_>) -> Result<(), Stop> {
+        let places = match (ready.subject, ready.command) {
+            (Subject::Path | Subject::Command(_), _) => ready.places.clone(),
+            (_, Some(index)) => self.holder(index).map_or_else(|| self.around.clone(), |r| r.places.clone()),
+            (_, None) => self.around.clone(),
+        };
+        for group in self.guards {
+            let lies = self.lies(group, &places)?;
+            if lies == Match::No {
+                continue;
+            }
+            if ready.names.is_empty() {
+                if self.names(group, ready)? {
+                    self.report.floor(ready.value, "the value is too long to be judged".to_owned());
+                }
+                continue;
+            }
+            let mut lines: BTreeMap<u32, Hit> = BTreeMap::new();
+            // `only` lines that every name so far matches.
+            let mut held: Option<BTreeSet<u32>> = None;
+            for views in &ready.names {
+                let mut hits = Vec::new();
+                self.matching.hits(group, ready.subject, views, true, &mut hits)?;
+                let mut here = BTreeSet::new();
+                for hit in hits {
+                    let line = self.matching.table.line(self.matching.table.line_of_rank(hit.rank)?)?;
+                    if self.matching.voided(&line, ready.subject, views)? {
+                        continue;
+                    }
+                    if line.verb == Verb::Only {
+                        here.insert(line.id);
+                        continue;
+                    }
+                    let best = lines.entry(line.id).or_insert(hit);
+                    *best = Hit { rank: best.rank.max(hit.rank), sure: best.sure || hit.sure };
+                }
+                held = Some(match held {
+                    None => here,
+                    Some(before) => before.intersection(&here).copied().collect(),
+                });
+            }
+            for (number, hit) in lines {
+                let line = self.matching.table.line(number)?;
+                let sure = hit.sure && lies == Match::Certain;
+                self.finding(&line, hit.rank, sure, Some(ready), ready.value, None)?;
+            }
+            let held = held.unwrap_or_default();
+            for number in self.matching.table.numbers(group.only)? {
+                let number = number?;
+                let line = self.matching.table.line(number)?;
+                if self.asks_for(&line, ready) && !held.contains(&number) {
+                    let Some(rank) = miss_rank(self.matching, &line)? else { continue };
+                    self.finding(&line, rank, lies == Match::Certain, Some(ready), ready.value, None)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an `only` line is about values of this kind.
+    fn asks_for(&self, line: &Line<'_>, ready: &Ready<'_>) -> bool {
+        match (class(line.kind), ready.subject) {
+            (Sort::Path, Subject::Path)
+            | (Sort::Domain, Subject::Domain)
+            | (Sort::Command, Subject::Command(_)) => true,
+            (Sort::Arg, Subject::Arg) => same_name(line.arg, self.arg_name(ready)),
+            _ => false,
+        }
+    }
+
+    fn arg_name(&self, ready: &Ready<'_>) -> &str {
+        match ready.value {
+            Value::Arg(index) => self.matching.facts.args.get(index).map_or("", |a| &a.name),
+            _ => "",
+        }
+    }
+
+    /// Whether a line of the group names the argument.
+    fn names(&self, group: &Group, ready: &Ready<'_>) -> Result<bool, Stop> {
+        for entry in self.matching.table.arg_names(group)? {
+            if same_name(entry?.0, self.arg_name(ready)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Bare verbs, `only` lines that nothing answers, shell features of a text without commands.
+    fn call(&mut self) -> Result<(), Stop> {
+        let table = self.matching.table;
+        let facts = self.matching.facts;
+        let values = self.call.values;
+        let seen = |r: &&Ready<'_>| !(r.name_only && r.command.is_some());
+        let (path, domain) = (values.paths.iter().any(|r| seen(&r)), !values.domains.is_empty());
+        for group in self.guards {
+            let lies = self.lies(group, &self.around)?;
+            if lies == Match::No {
+                continue;
+            }
+            let sure = lies == Match::Certain;
+            for rank in table.numbers(group.always)? {
+                let rank = rank?;
+                let line = table.line(table.line_of_rank(rank)?)?;
+                self.finding(&line, rank, sure, None, Value::Call, None)?;
+            }
+            for number in table.numbers(group.only)? {
+                let line = table.line(number?)?;
+                let present = match class(line.kind) {
+                    Sort::Path => path,
+                    Sort::Domain => domain,
+                    Sort::Command => !facts.commands.is_empty(),
+                    Sort::Arg => facts.args.iter().any(|a| a.name == line.arg),
+                    Sort::None => true,
+                };
+                if !present && let Some(rank) = miss_rank(self.matching, &line)? {
+                    let why = format!("the call has no {} at all", word(&line));
+                    self.finding(&line, rank, sure, None, Value::Call, Some(why))?;
+                }
+            }
+            for (index, script) in facts.scripts.iter().enumerate().take(super::MOST_VALUES) {
+                let number = u32::try_from(index).unwrap_or(u32::MAX);
+                if script.features == 0 || facts.commands.iter().any(|c| c.script == number) {
+                    continue;
+                }
+                let mut hits = Vec::new();
+                self.matching.shell(group, leftover(facts, number), usize::MAX, &mut hits)?;
+                for hit in hits {
+                    let line = table.line(table.line_of_rank(hit.rank)?)?;
+                    if line.verb != Verb::Only {
+                        self.finding(&line, hit.rank, sure, None, Value::Script(index), None)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn finding(
+        &mut self,
+        line: &Line<'t>,
+        rank: u32,
+        sure: bool,
+        ready: Option<&Ready<'_>>,
+        value: Value,
+        why: Option<String>,
+    ) -> Result<(), Stop> {
+        if self.opened(line.block, ready)? {
+            return Ok(());
+        }
+        let decision = match line.verb {
+            Verb::Deny | Verb::Only if sure => Decision::Deny,
+            Verb::Deny | Verb::Only | Verb::Ask => Decision::Ask,
+            _ => Decision::Allow,
+        };
+        self.report.finding(Found { decision, class: Class::Guard, sure, rank, value, why }, line.verb);
+        Ok(())
+    }
+
+    /// The command that holds a value.
+    fn holder(&self, index: usize) -> Option<&Ready<'_>> {
+        self.call.values.commands.iter().find(|r| r.subject == Subject::Command(index))
+    }
+
+    /// Whether an exception to the guard opens this value, or the command that holds it.
+    fn opened(&mut self, guard: u32, ready: Option<&Ready<'_>>) -> Result<bool, Stop> {
+        let call = self.call;
+        let holder = ready
+            .and_then(|r| r.command)
+            .and_then(|index| call.values.commands.iter().find(|r| r.subject == Subject::Command(index)));
+        for group in self.exceptions.iter().filter(|g| g.opens == Some(guard)) {
+            for value in [ready, holder] {
+                if (value.is_some() || ready.is_none()) && self.opens(group, value)? {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    fn opens(&mut self, group: &Group, ready: Option<&Ready<'_>>) -> Result<bool, Stop> {
+        let first = [0];
+        let places: &[usize] = ready.map_or(&first, |r| &r.places);
+        for index in places {
+            let place = self.call.values.places.get(*index).ok_or(Stop::Damaged)?;
+            if place.strict(self.matching, group.withins)? != Match::Certain {
+                return Ok(false);
+            }
+        }
+        // Bare `open`: always.
+        for rank in self.matching.table.numbers(group.always)? {
+            let line = self.matching.table.line_of_rank(rank?)?;
+            let line = self.matching.table.line(line)?;
+            if self.in_time(&line)? {
+                return Ok(true);
+            }
+        }
+        let Some(ready) = ready.filter(|r| !r.names.is_empty()) else { return Ok(false) };
+        for views in &ready.names {
+            let mut hits = Vec::new();
+            self.matching.hits(group, ready.subject, views, true, &mut hits)?;
+            let mut open = false;
+            for hit in hits {
+                let line = self.matching.table.line(self.matching.table.line_of_rank(hit.rank)?)?;
+                if hit.sure && self.in_time(&line)? && !self.matching.voided(&line, ready.subject, views)? {
+                    open = true;
+                    break;
+                }
+            }
+            if !open {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn in_time(&self, line: &Line<'_>) -> Result<bool, Stop> {
+        let block = self.matching.table.block(line.block)?;
+        Ok(block.until.is_none_or(|day| self.call.context.today <= day))
+    }
+}

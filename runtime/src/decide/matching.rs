@@ -1,0 +1,306 @@
+//! One value against the matchers of one group.
+//!
+//! INVARIANT: no loop over patterns but for values that are not exactly known and for the few candidates of an index;
+//! all work counts against one allowance, and when it is used up the value counts as not understood.
+
+use super::Stop;
+use super::views::View;
+use crate::automaton::{self, Automaton, Scratch};
+use crate::facts::{CommandFact, Facts, Part as WordPart, Word};
+use crate::glob::{self, Syntax};
+use crate::run_match::{Match, folded_in, grants, meets, refuses};
+use crate::table::groups::{Group, Part};
+use crate::table::layout::{EVERY_WORD, matcher, run_key};
+use crate::table::records::Matcher;
+use crate::table::{Line, Table};
+
+/// Steps one decision may take.
+const ALLOWANCE: u64 = 64 << 20;
+
+/// A pattern that matched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Hit {
+    pub(super) rank: u32,
+    pub(super) sure: bool,
+}
+
+/// What is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subject {
+    Path,
+    Domain,
+    Arg,
+    /// The command with this number.
+    Command(usize),
+}
+
+/// Table, facts and memory for matching.
+pub(super) struct Matching<'t, 'f> {
+    pub(super) table: Table<'t>,
+    pub(super) facts: &'f Facts,
+    scratch: Scratch,
+    left: u64,
+}
+
+fn stop(damaged: automaton::Damaged) -> Stop {
+    use automaton::Damaged as D;
+    match damaged {
+        D::Header | D::Index | D::Probes => Stop::Damaged,
+        D::Active | D::Steps | D::Found => Stop::Limit,
+    }
+}
+
+impl<'t, 'f> Matching<'t, 'f> {
+    pub(super) fn new(table: Table<'t>, facts: &'f Facts) -> Matching<'t, 'f> {
+        Matching { table, facts, scratch: Scratch::new(), left: ALLOWANCE }
+    }
+
+    /// Counts the work of comparing two texts.
+    pub(super) fn spend(&mut self, pattern: usize, value: usize) -> Result<(), Stop> {
+        let cost = (pattern as u64 + 1) * (value as u64 + 1);
+        self.left = self.left.checked_sub(cost).ok_or(Stop::Limit)?;
+        Ok(())
+    }
+
+    /// Every id of an automaton that matches.
+    pub(super) fn each(&mut self, bytes: &[u8], value: &str, found: &mut dyn FnMut(u32)) -> Result<(), Stop> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.spend(1, value.len())?;
+        Automaton::new(bytes).and_then(|a| a.each(value.as_bytes(), &mut self.scratch, found)).map_err(stop)
+    }
+
+    fn best(&mut self, bytes: &[u8], value: &str) -> Result<u32, Stop> {
+        self.spend(1, value.len())?;
+        Automaton::new(bytes).and_then(|a| a.best(value.as_bytes(), &mut self.scratch)).map_err(stop)
+    }
+
+    /// The patterns of a group that match one name of a value. Without `all`, of each matcher only the greatest that no
+    /// `except` can void, and everything that may be voided.
+    pub(super) fn hits(
+        &mut self,
+        group: &Group,
+        subject: Subject,
+        views: &[View<'_>],
+        all: bool,
+        out: &mut Vec<Hit>,
+    ) -> Result<(), Stop> {
+        for part in self.table.parts(group)? {
+            let part = part?;
+            match (part.subject, subject) {
+                (matcher::PATH, Subject::Path) => self.globs(&part, Syntax::Path, views, all, out)?,
+                (matcher::DOMAIN, Subject::Domain)
+                | (matcher::ARG, Subject::Arg)
+                | (matcher::COMMAND, Subject::Command(_)) => {
+                    self.globs(&part, Syntax::Plain, views, all, out)?
+                }
+                (matcher::RUN, Subject::Command(index)) => self.runs(&part, index, out)?,
+                _ => {}
+            }
+        }
+        if let Subject::Command(index) = subject {
+            let features = self.features(index);
+            self.shell(group, features, index, out)?;
+        }
+        Ok(())
+    }
+
+    fn globs(
+        &mut self,
+        part: &Part,
+        syntax: Syntax,
+        views: &[View<'_>],
+        all: bool,
+        out: &mut Vec<Hit>,
+    ) -> Result<(), Stop> {
+        let bytes = self.table.automaton(part.automaton)?;
+        for view in views {
+            if part.grant && !view.grantable {
+                continue;
+            }
+            let value = if part.grant { &view.sure } else { &view.folded };
+            // Most values match nothing, so the cheap question comes first.
+            let best = self.best(bytes, value)?;
+            if best != 0 && (all || part.excepts) {
+                self.each(bytes, value, &mut |rank| out.push(Hit { rank, sure: true }))?;
+            } else if best != 0 {
+                out.push(Hit { rank: best, sure: true });
+            }
+            let (Some(open), false) = (&view.open, part.grant) else { continue };
+            for rank in self.table.numbers(part.ranks)?.rev() {
+                let rank = rank?;
+                let pattern = match self.table.pattern(rank)?.matcher {
+                    Matcher::Path(p) | Matcher::Domain(p) | Matcher::Command(p) | Matcher::Arg(p) => p,
+                    _ => return Err(Stop::Damaged),
+                };
+                self.spend(pattern.len(), open.len())?;
+                if meets(pattern, open, syntax) {
+                    out.push(Hit { rank, sure: false });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Run patterns: those of the program and first word, those whose program is a glob; all of them when the program
+    /// is not known.
+    fn runs(&mut self, part: &Part, index: usize, out: &mut Vec<Hit>) -> Result<(), Stop> {
+        let facts = self.facts;
+        let Some(command) = facts.commands.get(index) else { return Ok(()) };
+        let mut ranges = vec![part.globs];
+        match run_keys(command) {
+            Some(keys) => {
+                for key in keys {
+                    ranges.push(self.table.run_ranks(part, key)?);
+                }
+            }
+            None => ranges = vec![part.ranks],
+        }
+        for range in ranges {
+            for rank in self.table.numbers(range)? {
+                let rank = rank?;
+                let pattern = self.table.pattern(rank)?;
+                let Matcher::Run(at) = pattern.matcher else { return Err(Stop::Damaged) };
+                let found = self.run(at, pattern.grant, index)?;
+                if found > Match::No {
+                    out.push(Hit { rank, sure: found == Match::Certain });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// One run pattern against one command.
+    fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
+        let facts = self.facts;
+        let length = facts.commands.get(index).map_or(0, |c| c.text.len() + c.words.len());
+        self.spend(15, length)?;
+        let pattern = self.table.run_pattern(at)?;
+        if pattern.stages.len() > 1 {
+            self.spend(pattern.stages.len(), facts.commands.len() * 16)?;
+        }
+        Ok(if grant { Match::sure(grants(&pattern, facts, index)) } else { refuses(&pattern, facts, index) })
+    }
+
+    /// Shell features of a command, and those of its script that belong to no command.
+    fn features(&self, index: usize) -> u32 {
+        let Some(command) = self.facts.commands.get(index) else { return 0 };
+        command.features | leftover(self.facts, command.script)
+    }
+
+    /// Lines on shell features.
+    pub(super) fn shell(
+        &self,
+        group: &Group,
+        features: u32,
+        index: usize,
+        out: &mut Vec<Hit>,
+    ) -> Result<(), Stop> {
+        for rank in self.table.numbers(group.shell)? {
+            let rank = rank?;
+            let pattern = self.table.pattern(rank)?;
+            let Matcher::Shell(mask) = pattern.matcher else { return Err(Stop::Damaged) };
+            let plain = self.facts.commands.get(index).is_some_and(|c| c.plain && c.gap.is_empty());
+            if features & mask != 0 && (plain || !pattern.grant) {
+                out.push(Hit { rank, sure: true });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an `except` of the line takes the value back.
+    pub(super) fn voided(
+        &mut self,
+        line: &Line<'t>,
+        subject: Subject,
+        views: &[View<'_>],
+    ) -> Result<bool, Stop> {
+        for except in self.table.excepts_of(line)? {
+            let (matcher, grant) = except?;
+            let hit = match (matcher, subject) {
+                (Matcher::Path(p), Subject::Path) => self.taken(p, grant, Syntax::Path, views)?,
+                (Matcher::Domain(p), Subject::Domain)
+                | (Matcher::Arg(p), Subject::Arg)
+                | (Matcher::Command(p), Subject::Command(_)) => self.taken(p, grant, Syntax::Plain, views)?,
+                (Matcher::Run(at), Subject::Command(index)) => self.run(at, grant, index)? > Match::No,
+                (Matcher::Shell(mask), Subject::Command(index)) => self.features(index) & mask != 0,
+                (Matcher::Always, _) => true,
+                _ => false,
+            };
+            if hit {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn taken(
+        &mut self,
+        pattern: &str,
+        grant: bool,
+        syntax: Syntax,
+        views: &[View<'_>],
+    ) -> Result<bool, Stop> {
+        for view in views {
+            self.spend(pattern.len(), view.sure.len())?;
+            let hit = if grant {
+                view.grantable && glob::matches(pattern, &view.sure, syntax, false)
+            } else {
+                folded_in(pattern, &view.folded, syntax)
+                    || view.open.as_deref().is_some_and(|open| meets(pattern, open, syntax))
+            };
+            if hit {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Features of a script that none of its commands has.
+pub(super) fn leftover(facts: &Facts, script: u32) -> u32 {
+    let whole = facts.scripts.get(script as usize).map_or(0, |s| s.features);
+    let own = facts.commands.iter().filter(|c| c.script == script).fold(0, |mask, c| mask | c.features);
+    whole & !own
+}
+
+/// The keys under which run patterns for a command stand; `None` when its program may be any.
+fn run_keys(command: &CommandFact) -> Option<Vec<u64>> {
+    let programs: Vec<&str> = match command.words.first() {
+        None => return Some(Vec::new()),
+        Some(Word::Known(text)) => vec![text],
+        Some(Word::OneOf(texts)) => texts.iter().map(String::as_str).collect(),
+        Some(Word::Glob(_) | Word::Unknown { .. }) => return None,
+    };
+    let mut keys = Vec::new();
+    keys.extend(programs.iter().map(|program| run_key(program, None)));
+    // The first word of a pattern is the first operand, or for a grant the first word that is no flag.
+    let mut words: Vec<&str> = Vec::new();
+    for (index, word) in command.words.iter().enumerate().skip(1) {
+        let part = command.parts.get(index).unwrap_or(&WordPart::Unclear);
+        match word {
+            Word::Known(text) => words.push(text),
+            Word::OneOf(texts) => words.extend(texts.iter().map(String::as_str)),
+            // Any first word may come of it.
+            Word::Glob(_) | Word::Unknown { .. } => return Some(every_word(&programs)),
+        }
+        if *part == WordPart::Operand {
+            break;
+        }
+    }
+    for program in &programs {
+        keys.extend(words.iter().map(|word| run_key(program, Some(word))));
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    Some(keys)
+}
+
+/// The keys that hold all patterns of these programs.
+fn every_word(programs: &[&str]) -> Vec<u64> {
+    let mut keys: Vec<u64> = programs.iter().map(|p| run_key(p, Some(EVERY_WORD))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}

@@ -1,0 +1,272 @@
+//! Collects what was found and writes the verdict.
+//!
+//! INVARIANT: the deciding step is never dropped, however many are found; every verdict has a step.
+
+use super::Stop;
+use crate::facts::Facts;
+use crate::table::records::Matcher;
+use crate::table::{Table, Verb};
+use crate::verdict::{Decision, Finding, Place, Severity, Step, Verdict};
+
+/// Most steps in a verdict, and most findings.
+const MOST_STEPS: usize = 64;
+/// Most characters of a value in a step.
+const MOST_TEXT: usize = 200;
+
+/// What was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    Call,
+    Path(usize),
+    Domain(usize),
+    Command(usize),
+    Arg(usize),
+    Script(usize),
+    Opaque(usize),
+}
+
+/// Who says it; the order in which one is preferred as the deciding step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Class {
+    Default,
+    Rule,
+    Floor,
+    Guard,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) decision: Decision,
+    pub(super) class: Class,
+    /// It holds whatever is not known.
+    pub(super) sure: bool,
+    /// The pattern; 0 for none.
+    pub(super) rank: u32,
+    pub(super) value: Value,
+    pub(super) why: Option<String>,
+}
+
+impl Found {
+    /// Strictest first; then guards, then what is not understood, rules, the default; then the greater rank.
+    pub(super) fn outranks(&self, other: &Found) -> bool {
+        self.key() > other.key()
+    }
+
+    fn key(&self) -> (Decision, Class, bool, u32) {
+        (self.decision, self.class, self.sure, self.rank)
+    }
+}
+
+/// What one call was found to be.
+pub(super) struct Report {
+    best: Option<Found>,
+    found: Vec<Found>,
+    findings: Vec<(Found, Verb)>,
+    answered: bool,
+}
+
+impl Report {
+    pub(super) fn new() -> Report {
+        Report { best: None, found: Vec::new(), findings: Vec::new(), answered: false }
+    }
+
+    /// At least `ask`, for a cause that no policy changes.
+    pub(super) fn floor(&mut self, value: Value, why: String) {
+        self.answer(Found {
+            decision: Decision::Ask,
+            class: Class::Floor,
+            sure: true,
+            rank: 0,
+            value,
+            why: Some(why),
+        });
+    }
+
+    /// What a rule or the default says to a value.
+    pub(super) fn answer(&mut self, found: Found) {
+        self.answered |= found.class != Class::Default;
+        if self.best.as_ref().is_none_or(|best| found.outranks(best)) {
+            self.best = Some(found.clone());
+        }
+        if self.found.len() < MOST_STEPS && !self.found.contains(&found) {
+            self.found.push(found);
+        }
+    }
+
+    /// What a line of a guard says to a value.
+    pub(super) fn finding(&mut self, found: Found, verb: Verb) {
+        if !matches!(verb, Verb::Warn | Verb::Info) {
+            self.answer(found.clone());
+        }
+        if self.findings.len() < MOST_STEPS && !self.findings.iter().any(|(old, _)| *old == found) {
+            self.findings.push((found, verb));
+        }
+    }
+
+    pub(super) fn verdict(mut self, table: &Table<'_>, facts: &Facts) -> Result<Verdict, Stop> {
+        let best = self.best.take().unwrap_or(Found {
+            decision: Decision::Ask,
+            class: Class::Floor,
+            sure: true,
+            rank: 0,
+            value: Value::Call,
+            why: Some("nothing is known of the call".to_owned()),
+        });
+        let decision = best.decision;
+        self.found.sort_by_key(|found| std::cmp::Reverse(found.key()));
+        let mut steps = vec![step(table, facts, &best)?];
+        for found in self.found.iter().filter(|found| **found != best).take(MOST_STEPS - 1) {
+            steps.push(step(table, facts, found)?);
+        }
+        let mut findings = Vec::with_capacity(self.findings.len());
+        for (found, verb) in &self.findings {
+            findings.push(finding(table, facts, found, *verb)?);
+        }
+        let observe = table.observe()?;
+        Ok(Verdict {
+            decision: if observe { Decision::Allow } else { decision },
+            abstains: !self.answered && table.default()?.is_none(),
+            observed: observe.then_some(decision),
+            steps,
+            findings,
+        })
+    }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MOST_TEXT) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
+/// A value as a person wrote it.
+fn text(facts: &Facts, value: Value) -> String {
+    let text = match value {
+        Value::Call => facts.readings.first().map_or(String::new(), |tool| match tool.server.as_str() {
+            "" => tool.tool.clone(),
+            server => format!("{} from {server}", tool.tool),
+        }),
+        Value::Path(index) => facts.paths.get(index).map_or(String::new(), |path| {
+            let view = path.names.first().and_then(|name| name.views.first());
+            if path.written.is_empty() { view.cloned().unwrap_or_default() } else { path.written.clone() }
+        }),
+        Value::Domain(index) => facts.domains.get(index).map_or(String::new(), |d| d.host.clone()),
+        Value::Command(index) => facts
+            .commands
+            .get(index)
+            .map_or(String::new(), |c| if c.source.is_empty() { c.text.clone() } else { c.source.clone() }),
+        Value::Arg(index) => {
+            facts.args.get(index).map_or(String::new(), |a| format!("{}: {}", a.name, a.value))
+        }
+        Value::Script(index) => facts.scripts.get(index).map_or(String::new(), |s| s.text.clone()),
+        Value::Opaque(index) => facts.opaque.get(index).map_or(String::new(), |o| match &o.origin {
+            crate::facts::Origin::Arg(name) => name.clone(),
+            crate::facts::Origin::Command(_) | crate::facts::Origin::Call => String::new(),
+        }),
+    };
+    cut(&text.replace('\u{1}', "…"))
+}
+
+const fn noun(value: Value) -> &'static str {
+    match value {
+        Value::Path(_) => "path",
+        Value::Domain(_) => "host",
+        Value::Command(_) | Value::Script(_) => "command",
+        Value::Arg(_) => "argument",
+        Value::Call | Value::Opaque(_) => "call",
+    }
+}
+
+fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
+    let value = text(facts, found.value);
+    let mut step = Step {
+        decision: found.decision,
+        rule: "built-in".to_owned(),
+        place: Place::default(),
+        value,
+        matched: String::new(),
+        because: found.why.clone().unwrap_or_default(),
+        suggest: String::new(),
+        ask_timeout: if found.decision == Decision::Ask { table.ask_timeout()? } else { None },
+        guard: found.class == Class::Guard,
+    };
+    if found.class == Class::Default {
+        let info_default = table.default()?;
+        step.rule = "default".to_owned();
+        step.place = table.default_place()?;
+        step.because = match info_default {
+            Some(default) => {
+                format!("no rule answers this {}; the default is {}", noun(found.value), default.word())
+            }
+            None => format!("no rule answers this {}, and no default is written", noun(found.value)),
+        };
+    }
+    if found.rank != 0 {
+        let pattern = table.pattern(found.rank)?;
+        let line = table.line(pattern.line)?;
+        let block = table.block(line.block)?;
+        step.rule = block.name.to_owned();
+        step.place = table.line_place(&line)?;
+        step.matched = pattern.text.to_owned();
+        step.suggest = line.suggest.to_owned();
+        step.because = because(found, line.because, matches!(pattern.matcher, Matcher::Miss), &step.value);
+        if found.decision == Decision::Ask && block.ask_timeout.is_some() {
+            step.ask_timeout = block.ask_timeout;
+        }
+    }
+    Ok(step)
+}
+
+fn because(found: &Found, reason: &str, miss: bool, value: &str) -> String {
+    let cause = match (&found.why, miss) {
+        (Some(why), _) => why.clone(),
+        (None, true) if reason.is_empty() => "it is not among what `only` names".to_owned(),
+        (None, _) if !found.sure => format!("`{value}` is not fully known and could match"),
+        (None, _) => return reason.to_owned(),
+    };
+    if reason.is_empty() { cause } else { format!("{cause}; {reason}") }
+}
+
+fn finding(table: &Table<'_>, facts: &Facts, found: &Found, verb: Verb) -> Result<Finding, Stop> {
+    let step = step(table, facts, found)?;
+    let message = if step.because.is_empty() {
+        format!("`{}` matches `{}`", step.value, step.matched)
+    } else {
+        step.because
+    };
+    Ok(Finding {
+        rule: step.rule,
+        severity: match verb {
+            Verb::Info => Severity::Info,
+            Verb::Deny | Verb::Only => Severity::Error,
+            _ => Severity::Warning,
+        },
+        message,
+        suggest: step.suggest,
+        place: step.place,
+        line: 0,
+    })
+}
+
+/// The answer of a table that says what cannot be.
+pub(super) fn damaged() -> Verdict {
+    Verdict {
+        decision: Decision::Deny,
+        abstains: false,
+        observed: None,
+        steps: vec![Step {
+            decision: Decision::Deny,
+            rule: "built-in".to_owned(),
+            place: Place::default(),
+            value: String::new(),
+            matched: String::new(),
+            because: "the table is damaged; compile the policy again".to_owned(),
+            suggest: String::new(),
+            ask_timeout: None,
+            guard: false,
+        }],
+        findings: Vec::new(),
+    }
+}

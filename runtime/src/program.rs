@@ -1,0 +1,133 @@
+//! What a table knows of programs: a mirror of the shell reader's own type, so that the runtime needs no parser.
+//!
+//! INVARIANT: the default of every field is the careful one; the fields and their order are those of the section
+//! `Programs`.
+
+/// How a program reads its options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OptionStyle {
+    /// Options anywhere until `--`.
+    #[default]
+    Anywhere,
+    /// Options stop at the first operand.
+    First,
+    /// One dash, whole words, no clusters.
+    SingleDash,
+    /// Every word is an operand.
+    None,
+}
+
+/// The shell that reads inner texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// GNU bash.
+    Bash,
+    /// POSIX sh as dash reads it.
+    Posix,
+    /// Not known.
+    Unknown,
+}
+
+/// Where a program takes an inner command or a text of one from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Inner {
+    /// The operands after the first `skip` are a command.
+    Operands {
+        /// Operands before it.
+        skip: u32,
+    },
+    /// The operands after the first `skip`, joined, are a shell text.
+    OperandsText {
+        /// Operands before it.
+        skip: u32,
+    },
+    /// The operand of this number is a shell text.
+    OperandText {
+        /// Its number, from 0.
+        index: u32,
+    },
+    /// The words behind `--` are a command.
+    AfterDashes,
+    /// The value of one of these flags is a shell text.
+    FlagText {
+        /// The flags.
+        flags: Vec<String>,
+    },
+    /// The value of one of these flags is a setting that may hold a shell text.
+    SettingText {
+        /// The flags.
+        flags: Vec<String>,
+        /// Beginnings after which the text follows.
+        prefixes: Vec<String>,
+    },
+    /// The value of one of these flags is split into words.
+    FlagWords {
+        /// The flags.
+        flags: Vec<String>,
+    },
+    /// The words after one of these flags are a command.
+    FlagCommand {
+        /// The flags.
+        flags: Vec<String>,
+    },
+    /// Standard input is a shell text.
+    Input,
+    /// Standard input is code of another language.
+    InputCode,
+    /// The words on standard input are appended to the inner command.
+    InputWords,
+}
+
+/// What a program does when its first operands are certain words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subcommand {
+    /// The operands that select it.
+    pub words: Vec<String>,
+    /// How the words behind them are read.
+    pub program: Program,
+}
+
+/// What is known of one program.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Program {
+    /// Its names, the one of reports first.
+    pub names: Vec<String>,
+    /// How it reads options.
+    pub style: OptionStyle,
+    /// Flags that take a value.
+    pub value_flags: Vec<String>,
+    /// Flags that take a value only when attached.
+    pub attached_flags: Vec<String>,
+    /// Flags known to take no value.
+    pub flags: Vec<String>,
+    /// Flags with which it runs nothing.
+    pub inert_flags: Vec<String>,
+    /// `NAME=VALUE` operands may stand before the inner command.
+    pub assignments: bool,
+    /// Options may also follow the operands that are skipped.
+    pub late_options: bool,
+    /// Inner commands.
+    pub inner: Vec<Inner>,
+    /// Subcommands with a reading of their own.
+    pub subcommands: Vec<Subcommand>,
+    /// Flags with which standard input is read as code although there are operands.
+    pub input_flags: Vec<String>,
+    /// Words inside the inner command that are replaced by something not known.
+    pub placeholders: Vec<String>,
+    /// Flags whose value is such a placeholder.
+    pub placeholder_flags: Vec<String>,
+    /// The inner command ends before one of these words.
+    pub end_words: Vec<String>,
+    /// Flags whose value is the folder it works in.
+    pub dir_flags: Vec<String>,
+    /// The shell that reads the inner texts.
+    pub dialect: Option<Dialect>,
+    /// Groups of words that mean the same.
+    pub same_words: Vec<Vec<String>>,
+    /// It only lists or tests the names it is given.
+    pub names_only: bool,
+    /// The subcommands that print only object names.
+    pub prints_names: Vec<String>,
+    /// The operands are hosts or URLs it connects to.
+    pub operands_are_hosts: bool,
+}

@@ -1,0 +1,166 @@
+//! What a decision walks through: groups of lines that share scope, place and role, and their matchers.
+//!
+//! INVARIANT: a group is read whole in a few words; its patterns are only read when they are candidates.
+
+use super::Table;
+use super::layout::{Section, role};
+use super::read::{Damaged, Range, Read, Words};
+use crate::run_match::{OperandSet, RunPattern, Stage, Term};
+
+/// What a group's lines are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    Rule,
+    Guard,
+    Exception,
+}
+
+/// Lines of one scope, place and role.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Group {
+    pub(crate) role: Role,
+    pub(crate) withins: Range,
+    pub(crate) opens: Option<u32>,
+    pub(crate) parts: Range,
+    pub(crate) always: Range,
+    pub(crate) shell: Range,
+    pub(crate) otherwise: u32,
+    pub(crate) miss_path: u32,
+    pub(crate) miss_domain: u32,
+    pub(crate) miss_command: u32,
+    pub(crate) args: Range,
+    pub(crate) only: Range,
+}
+
+/// The matchers of a group for one subject.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) subject: u32,
+    pub(crate) grant: bool,
+    pub(crate) excepts: bool,
+    pub(crate) automaton: Range,
+    pub(crate) ranks: Range,
+    pub(crate) keys: Range,
+    pub(crate) globs: Range,
+}
+
+impl<'a> Table<'a> {
+    pub(crate) fn group(&self, index: u32) -> Read<Group> {
+        let row = self.row(Section::Groups, index)?;
+        Ok(Group {
+            role: match row.word(0)? {
+                role::RULE => Role::Rule,
+                role::GUARD => Role::Guard,
+                role::EXCEPTION => Role::Exception,
+                _ => return Err(Damaged),
+            },
+            withins: row.range(1)?,
+            opens: row.word(3)?.checked_sub(1),
+            parts: row.range(4)?,
+            always: row.range(6)?,
+            shell: row.range(8)?,
+            otherwise: row.word(10)?,
+            miss_path: row.word(11)?,
+            miss_domain: row.word(12)?,
+            miss_command: row.word(13)?,
+            args: row.range(14)?,
+            only: row.range(16)?,
+        })
+    }
+
+    pub(crate) fn parts(&self, group: &Group) -> Read<impl Iterator<Item = Read<Part>> + use<'a>> {
+        let table = *self;
+        let rows = self.rows(Section::Parts);
+        Ok(group.parts.within(rows.len())?.map(move |index| {
+            let row = rows.get(index)?;
+            Ok(Part {
+                subject: row.word(0)?,
+                grant: table.flag(row.word(1)?)?,
+                excepts: table.flag(row.word(2)?)?,
+                automaton: row.range(3)?,
+                ranks: row.range(5)?,
+                keys: row.range(7)?,
+                globs: row.range(9)?,
+            })
+        }))
+    }
+
+    /// Names of arguments that lines of the group name, with the rank of the `only` line's no.
+    pub(crate) fn arg_names(
+        &self,
+        group: &Group,
+    ) -> Read<impl Iterator<Item = Read<(&'a str, u32)>> + use<'a>> {
+        let table = *self;
+        let rows = self.rows(Section::ArgNames);
+        Ok(group.args.within(rows.len())?.map(move |index| {
+            let row = rows.get(index)?;
+            Ok((table.text_in(row, 0)?, row.word(2)?))
+        }))
+    }
+
+    /// Ranks of the run patterns under a key.
+    pub(crate) fn run_ranks(&self, part: &Part, key: u64) -> Read<Range> {
+        let rows = self.rows(Section::RunKeys);
+        let keys = part.keys.within(rows.len())?;
+        let hash = |index: u32| -> Read<u64> {
+            let row = rows.get(index)?;
+            Ok(u64::from(row.word(0)?) | u64::from(row.word(1)?) << 32)
+        };
+        let (mut low, mut high) = (keys.start, keys.end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if hash(middle)? < key { low = middle + 1 } else { high = middle }
+        }
+        if low < keys.end && hash(low)? == key { rows.get(low)?.range(2) } else { Ok(Range::default()) }
+    }
+
+    /// The run pattern at a place.
+    pub(crate) fn run_pattern(&self, at: u32) -> Read<RunPattern<'a>> {
+        let mut words = Words::new(self.section(Section::Runs), at)?;
+        let words = &mut words;
+        let stages = (0..words.count()?)
+            .map(|_| {
+                let program = self.borrowed_texts(words)?;
+                let terms = (0..words.count()?)
+                    .map(|_| {
+                        Ok(match words.next()? {
+                            0 => Term::Word(self.borrowed_texts(words)?),
+                            1 => Term::Flag(self.borrowed_texts(words)?),
+                            2 => Term::AnyWord,
+                            3 => Term::AnyFlags,
+                            _ => return Err(Damaged),
+                        })
+                    })
+                    .collect::<Read<_>>()?;
+                Ok(Stage { program, terms, rest: self.flag(words.next()?)? })
+            })
+            .collect::<Read<_>>()?;
+        Ok(RunPattern {
+            stages,
+            touching: self.operand_set(words)?,
+            writing: self.operand_set(words)?,
+            via: self.borrowed_texts(words)?,
+        })
+    }
+
+    fn operand_set(&self, words: &mut Words<'_>) -> Read<Option<OperandSet<'a>>> {
+        if !self.flag(words.next()?)? {
+            return Ok(None);
+        }
+        Ok(Some(OperandSet {
+            paths: self.borrowed_texts(words)?,
+            texts: self.borrowed_texts(words)?,
+            except_paths: self.borrowed_texts(words)?,
+            except_texts: self.borrowed_texts(words)?,
+        }))
+    }
+
+    fn borrowed_texts(&self, words: &mut Words<'_>) -> Read<Vec<&'a str>> {
+        (0..words.count()?)
+            .map(|_| {
+                let (start, len) = (words.next()?, words.next()?);
+                self.text(start, len)
+            })
+            .collect()
+    }
+}

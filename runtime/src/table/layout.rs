@@ -1,0 +1,168 @@
+//! The numbers that writer and reader of a table share: header fields, section tags, record widths.
+//!
+//! INVARIANT: all numbers are little endian; a change of any of them is a new [`FORMAT`]. `docs/table.md` says it
+//! in words.
+
+/// The first bytes of every table.
+pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
+/// Says that numbers are little endian.
+pub const ENDIAN: u32 = 0x0102_0304;
+/// The format that this build writes, and the newest it reads.
+pub const FORMAT: u16 = 1;
+/// The oldest format that this build reads.
+pub const OLDEST: u16 = 1;
+/// The meaning of the rules (`docs/semantics.md`).
+pub const SEMANTICS: u32 = 1;
+/// Unit of later page-wise sums.
+pub const PAGE: u32 = 4096;
+/// Bytes of the header; the section directory follows.
+pub const HEADER: usize = 128;
+/// Bytes of a directory entry: tag u32, zero u32, offset u64, length u64.
+pub const ENTRY: usize = 24;
+/// Sections begin at multiples of this.
+pub const ALIGN: usize = 64;
+
+/// Places of the header's fields.
+pub mod at {
+    /// Endianness probe, u32.
+    pub const ENDIAN: usize = 8;
+    /// Format version, u16.
+    pub const FORMAT: usize = 12;
+    /// Oldest reader that understands it, u16.
+    pub const READER: usize = 14;
+    /// Semantics version, u32.
+    pub const SEMANTICS: usize = 16;
+    /// Page size, u32.
+    pub const PAGE: usize = 20;
+    /// Length of the file, u64.
+    pub const LENGTH: usize = 24;
+    /// Count of sections, u32.
+    pub const SECTIONS: usize = 32;
+    /// Sum of everything behind the directory, u64.
+    pub const CONTENT_SUM: usize = 40;
+    /// Digest of the sources, 32 bytes.
+    pub const SOURCES: usize = 48;
+    /// Digest of the compiler build, 32 bytes.
+    pub const BUILD: usize = 80;
+    /// Sum of the header before it and of the directory, u64.
+    pub const HEADER_SUM: usize = 112;
+}
+
+/// Sections. Records are rows of u32 words; the widths are in [`WIDTH`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Section {
+    /// One record: name (text), default (0 none, 1 allow, 2 host, 3 ask, 4 deny), its file and line, ask timeout + 1,
+    /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
+    /// folded, exclude exact, exclude folded.
+    Info,
+    /// UTF-8 text; a text is (offset, length).
+    Texts,
+    /// Lists of texts.
+    TextLists,
+    /// Lists of numbers.
+    Numbers,
+    /// Names of source files: text.
+    Files,
+    /// Events (text list), labels (text list), groups (range).
+    Scopes,
+    /// Include (text list), exclude (text list).
+    Withins,
+    /// Kind, name, place, scope, withins (numbers), because, suggest, ask timeout + 1, opens + 1, has until, until
+    /// (low, high), owner, lines (numbers), mask of the kinds of its lines.
+    Blocks,
+    /// Block, verb, kind, argument, because, suggest, place, excepts (range), patterns (numbers: ranks).
+    Lines,
+    /// By rank - 1: line, text, matcher, grant, and what the matcher is: text or offset or mask.
+    Patterns,
+    /// Line, matcher, grant, what the matcher is.
+    Excepts,
+    /// Role, withins (numbers), opens + 1, parts (range), always (numbers: ranks), shell (numbers: ranks), otherwise
+    /// rank, miss ranks of path, domain and command, argument names (range), only lines (numbers).
+    Groups,
+    /// Subject, grant, has excepts, (offset, length) in automata, all ranks (numbers); for run: range of run keys, ranks
+    /// of patterns whose program is a glob (numbers).
+    Parts,
+    /// Name, miss rank.
+    ArgNames,
+    /// Hash (low, high), ranks (numbers).
+    RunKeys,
+    /// Words of run patterns.
+    Runs,
+    /// Automata, each at a multiple of 64.
+    Automata,
+    /// Hash (low, high), name, offset in [`Section::Programs`].
+    ProgramKeys,
+    /// Words of what is known of programs.
+    Programs,
+}
+
+/// How many sections there are.
+pub const SECTIONS: usize = 19;
+
+/// Words of a record in each section, in their order; 1 where there are no records.
+pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 6, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1];
+
+/// What a group's lines are.
+pub mod role {
+    /// Of rules.
+    pub const RULE: u32 = 0;
+    /// Of guards.
+    pub const GUARD: u32 = 1;
+    /// Of exceptions.
+    pub const EXCEPTION: u32 = 2;
+}
+
+/// What a matcher is.
+pub mod matcher {
+    /// Path glob.
+    pub const PATH: u32 = 0;
+    /// Host glob.
+    pub const DOMAIN: u32 = 1;
+    /// Glob of a command's text.
+    pub const COMMAND: u32 = 2;
+    /// Glob of `name NUL value`.
+    pub const ARG: u32 = 3;
+    /// Run pattern.
+    pub const RUN: u32 = 4;
+    /// Mask of shell features.
+    pub const SHELL: u32 = 5;
+    /// Always.
+    pub const ALWAYS: u32 = 6;
+    /// What an `only` line says to a value that it does not match.
+    pub const MISS: u32 = 7;
+}
+
+/// The key under which a run pattern is found: its program, and its first word when that is plain text.
+#[must_use]
+pub fn run_key(program: &str, word: Option<&str>) -> u64 {
+    let mut key = program_name(program);
+    if let Some(word) = word {
+        key.push('\0');
+        key.push_str(&word.to_lowercase());
+    }
+    crate::checksum::checksum(key.as_bytes())
+}
+
+/// The word under which all patterns of a program stand.
+pub const EVERY_WORD: &str = "\0";
+
+/// A pattern's program as refusals compare it: file name, lower case, without `.exe`. A backslash in it is an escape.
+#[must_use]
+pub fn program_pattern(pattern: &str) -> String {
+    let name = pattern.rsplit('/').next().unwrap_or(pattern).to_lowercase();
+    match name.strip_suffix(".exe") {
+        Some(short) if !short.is_empty() => short.to_owned(),
+        _ => name,
+    }
+}
+
+/// A program as refusals compare it: file name, lower case, without `.exe`.
+#[must_use]
+pub fn program_name(program: &str) -> String {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program).to_lowercase();
+    match name.strip_suffix(".exe") {
+        Some(short) if !short.is_empty() => short.to_owned(),
+        _ => name,
+    }
+}

@@ -1,0 +1,111 @@
+//! Finds what a table knows of a program, by the hash of its name.
+//!
+//! INVARIANT: never a scan over all programs; a damaged entry is an unknown program, which is the careful reading.
+
+use super::Table;
+use super::layout::Section;
+use super::read::{Damaged, Read, Words, u64_at};
+use crate::checksum::checksum;
+use crate::program::{Dialect, Inner, OptionStyle, Program, Subcommand};
+
+/// Subcommands inside subcommands that are read.
+const DEPTH: u32 = 6;
+
+impl Table<'_> {
+    /// What is known of the program with this file name.
+    #[must_use]
+    pub fn program(&self, name: &str) -> Option<Program> {
+        self.find_program(name).unwrap_or(None)
+    }
+
+    fn find_program(&self, name: &str) -> Read<Option<Program>> {
+        let hash = checksum(name.as_bytes());
+        let keys = self.rows(Section::ProgramKeys);
+        let key = |index: u32| u64_at(keys.bytes, index as usize * 4 * keys.width);
+        let (mut low, mut high) = (0, keys.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if key(middle)? < hash { low = middle + 1 } else { high = middle }
+        }
+        while low < keys.len() && key(low)? == hash {
+            let row = keys.get(low)?;
+            if self.text_in(row, 2)? == name {
+                let mut words = Words::new(self.section(Section::Programs), row.word(4)?)?;
+                return Ok(Some(self.read_program(&mut words, DEPTH)?));
+            }
+            low += 1;
+        }
+        Ok(None)
+    }
+
+    fn read_program(&self, words: &mut Words<'_>, depth: u32) -> Read<Program> {
+        let depth = depth.checked_sub(1).ok_or(Damaged)?;
+        Ok(Program {
+            names: self.read_texts(words)?,
+            style: match words.next()? {
+                0 => OptionStyle::Anywhere,
+                1 => OptionStyle::First,
+                2 => OptionStyle::SingleDash,
+                3 => OptionStyle::None,
+                _ => return Err(Damaged),
+            },
+            value_flags: self.read_texts(words)?,
+            attached_flags: self.read_texts(words)?,
+            flags: self.read_texts(words)?,
+            inert_flags: self.read_texts(words)?,
+            assignments: self.flag(words.next()?)?,
+            late_options: self.flag(words.next()?)?,
+            inner: (0..words.count()?).map(|_| self.read_inner(words)).collect::<Read<_>>()?,
+            subcommands: (0..words.count()?)
+                .map(|_| {
+                    Ok(Subcommand {
+                        words: self.read_texts(words)?,
+                        program: self.read_program(words, depth)?,
+                    })
+                })
+                .collect::<Read<_>>()?,
+            input_flags: self.read_texts(words)?,
+            placeholders: self.read_texts(words)?,
+            placeholder_flags: self.read_texts(words)?,
+            end_words: self.read_texts(words)?,
+            dir_flags: self.read_texts(words)?,
+            dialect: match words.next()? {
+                0 => None,
+                1 => Some(Dialect::Bash),
+                2 => Some(Dialect::Posix),
+                3 => Some(Dialect::Unknown),
+                _ => return Err(Damaged),
+            },
+            same_words: (0..words.count()?).map(|_| self.read_texts(words)).collect::<Read<_>>()?,
+            names_only: self.flag(words.next()?)?,
+            prints_names: self.read_texts(words)?,
+            operands_are_hosts: self.flag(words.next()?)?,
+        })
+    }
+
+    fn read_inner(&self, words: &mut Words<'_>) -> Read<Inner> {
+        Ok(match words.next()? {
+            0 => Inner::Operands { skip: words.next()? },
+            1 => Inner::OperandsText { skip: words.next()? },
+            2 => Inner::OperandText { index: words.next()? },
+            3 => Inner::AfterDashes,
+            4 => Inner::FlagText { flags: self.read_texts(words)? },
+            5 => Inner::SettingText { flags: self.read_texts(words)?, prefixes: self.read_texts(words)? },
+            6 => Inner::FlagWords { flags: self.read_texts(words)? },
+            7 => Inner::FlagCommand { flags: self.read_texts(words)? },
+            8 => Inner::Input,
+            9 => Inner::InputCode,
+            10 => Inner::InputWords,
+            _ => return Err(Damaged),
+        })
+    }
+
+    fn read_texts(&self, words: &mut Words<'_>) -> Read<Vec<String>> {
+        (0..words.count()?)
+            .map(|_| {
+                let (start, len) = (words.next()?, words.next()?);
+                self.text(start, len).map(str::to_owned)
+            })
+            .collect()
+    }
+}
