@@ -40,6 +40,7 @@ fn refusal(text: &str) -> Option<String> {
         match byte {
             0 => return Some("the command has a NUL byte".into()),
             b'"' | b'\'' | b'$' | b'(' | b'{' | b'`' | b'[' => openers += 1,
+            b'<' | b'>' if bytes.get(at + 1) == Some(&b'(') => openers += 1,
             _ => {}
         }
         if byte.is_ascii_alphabetic() {

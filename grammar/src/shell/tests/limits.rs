@@ -18,7 +18,7 @@ fn nested_openers_do_not_overflow() {
         "(", "$(", "${ ", "${x:-", "`", "\"$(", "\"${x:-", "$((", "((", "[", "[[ ", "{ ", "<(", "$[", "a[$(", "a=($(", "a=([$(", "@(", "$\"$(", "$'",
         "'", "\"", "{", "{a,", "if ", "while ", "until ", "case x in x) ", "for i in a; do ", "f() { ", "f() ( ", "coproc ", "coproc a { $(",
         "[[ a =~ $(", "[[ a =~ (", "\"${x[$(", "cat <<E\n$(", "! ", "time ", "select x in a; do ", "if a; then ", "((a+(", "echo $((",
-        "bash -c \"", "eval '", "sudo ", "a && ", "a | ", "a=", "$(( $( ", "$(case x in x) ", "function f { ", "x=${x:=$(",
+"a$(", "x=a$(", "x=$(", "x=(a$(", "x=(E<(", "[[ a$(", "[[ a<(", "[[ a =~ b($(", "for i in a$(", ">a$(", "time a<([[ =~ ", "bash -c \"", "eval '", "sudo ", "a && ", "a | ", "a=", "$(( $( ", "$(case x in x) ", "function f { ", "x=${x:=$(",
     ];
     for opener in openers {
         let cost = opener.bytes().filter(|b| b"\"'$({`[".contains(b)).count().max(1);
