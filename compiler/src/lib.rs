@@ -5,6 +5,7 @@
 
 pub mod automata;
 mod code;
+pub mod emit;
 mod events;
 mod expect;
 pub mod ir;

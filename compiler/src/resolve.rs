@@ -105,7 +105,10 @@ impl<'a, 'b> Resolver<'a, 'b> {
     ) -> (Resolved, bool) {
         let name = self.sources.file(main).map(|f| f.name.clone()).unwrap_or_default();
         let tree = match tree {
-            Some(tree) => Rc::new(tree),
+            Some(tree) => {
+                self.broken |= tree.skipped;
+                Rc::new(tree)
+            }
             None => self.parse(main),
         };
         self.parsed.insert(name, (main, Rc::clone(&tree)));

@@ -8,67 +8,100 @@ use crate::code::{Code, Sink};
 use crate::ir;
 use std::collections::BTreeSet;
 
-/// Programs that run project code or any code, and the words behind them that do; no words is any.
-const RUNNERS: &[(&str, &[&str])] = &[
-    ("ant", &[]),
-    ("awk", &[]),
-    ("bash", &[]),
-    ("bazel", &["build", "run", "test"]),
-    ("bun", &["install", "run", "test", "x"]),
-    ("bundle", &["exec", "install"]),
-    ("cargo", &["bench", "build", "check", "clippy", "doc", "install", "nextest", "run", "test"]),
-    ("cmake", &[]),
-    ("composer", &["install", "run", "run-script", "update"]),
-    ("ctest", &[]),
-    ("deno", &["run", "task", "test"]),
-    ("docker", &["build", "compose", "exec", "run"]),
-    ("dotnet", &["build", "run", "test"]),
-    ("env", &[]),
-    ("eslint", &[]),
-    ("go", &["generate", "run", "test", "tool"]),
-    ("gradle", &[]),
-    ("gradlew", &[]),
-    ("jest", &[]),
-    ("just", &[]),
-    ("make", &[]),
-    ("mix", &[]),
-    ("mvn", &[]),
-    ("mvnw", &[]),
-    ("node", &[]),
-    ("nox", &[]),
-    ("npm", &["ci", "exec", "i", "install", "install-test", "run", "run-script", "start", "t", "test", "x"]),
-    ("npx", &[]),
-    ("nx", &[]),
-    ("perl", &[]),
-    ("php", &[]),
-    ("pip", &["install"]),
-    ("pip3", &["install"]),
-    ("pnpm", &["dlx", "exec", "i", "install", "run", "start", "t", "test"]),
-    ("poetry", &["install", "run"]),
-    ("powershell", &[]),
-    ("pre-commit", &["run"]),
-    ("pwsh", &[]),
-    ("pytest", &[]),
-    ("python", &[]),
-    ("python3", &[]),
-    ("rake", &[]),
-    ("rspec", &[]),
-    ("ruby", &[]),
-    ("sbt", &[]),
-    ("sh", &[]),
-    ("task", &[]),
-    ("terraform", &["apply", "plan"]),
-    ("tox", &[]),
-    ("ts-node", &[]),
-    ("tsx", &[]),
-    ("turbo", &[]),
-    ("uv", &["run", "sync", "tool"]),
-    ("uvx", &[]),
-    ("vite", &[]),
-    ("vitest", &[]),
-    ("xargs", &[]),
-    ("yarn", &[]),
-    ("zsh", &[]),
+/// Which words behind a program make it run code.
+enum Words {
+    /// Whatever follows.
+    Any,
+    /// These subcommands.
+    Only(&'static [&'static str]),
+    /// Everything but these subcommands.
+    But(&'static [&'static str]),
+    /// A file; a text behind `-c` is decided command by command.
+    Script,
+}
+
+/// Programs that run project code or any code.
+const RUNNERS: &[(&str, Words)] = &[
+    ("ant", Words::Any),
+    ("bash", Words::Script),
+    ("bazel", Words::Only(&["build", "run", "test"])),
+    ("bun", Words::Only(&["install", "run", "test", "x"])),
+    ("bundle", Words::Only(&["exec", "install"])),
+    (
+        "cargo",
+        Words::Only(&["bench", "build", "check", "clippy", "doc", "install", "nextest", "run", "test"]),
+    ),
+    ("cmake", Words::Any),
+    ("composer", Words::Only(&["install", "run", "run-script", "update"])),
+    ("ctest", Words::Any),
+    ("deno", Words::Only(&["run", "task", "test"])),
+    ("docker", Words::Only(&["build", "exec", "run"])),
+    ("dotnet", Words::Only(&["build", "run", "test"])),
+    ("eslint", Words::Any),
+    ("go", Words::Only(&["generate", "run", "test", "tool"])),
+    ("gradle", Words::Any),
+    ("gradlew", Words::Any),
+    ("jest", Words::Any),
+    ("just", Words::Any),
+    ("make", Words::Any),
+    ("mix", Words::Any),
+    ("mvn", Words::Any),
+    ("mvnw", Words::Any),
+    ("node", Words::Any),
+    ("nox", Words::Any),
+    (
+        "npm",
+        Words::Only(&[
+            "ci",
+            "exec",
+            "i",
+            "install",
+            "install-test",
+            "run",
+            "run-script",
+            "start",
+            "t",
+            "test",
+            "x",
+        ]),
+    ),
+    ("npx", Words::Any),
+    ("nx", Words::Any),
+    ("perl", Words::Any),
+    ("php", Words::Any),
+    ("pip", Words::Only(&["install"])),
+    ("pip3", Words::Only(&["install"])),
+    (
+        "pnpm",
+        Words::But(&["audit", "config", "info", "licenses", "list", "ls", "outdated", "version", "why"]),
+    ),
+    ("poetry", Words::Only(&["install", "run"])),
+    ("powershell", Words::Any),
+    ("pre-commit", Words::Only(&["run"])),
+    ("pwsh", Words::Any),
+    ("pytest", Words::Any),
+    ("python", Words::Any),
+    ("python3", Words::Any),
+    ("rake", Words::Any),
+    ("rspec", Words::Any),
+    ("ruby", Words::Any),
+    ("sbt", Words::Any),
+    ("sh", Words::Script),
+    ("task", Words::Any),
+    ("terraform", Words::Only(&["apply", "plan"])),
+    ("tox", Words::Any),
+    ("ts-node", Words::Any),
+    ("tsx", Words::Any),
+    ("turbo", Words::Any),
+    ("uv", Words::Only(&["run", "sync", "tool"])),
+    ("uvx", Words::Any),
+    ("vite", Words::Any),
+    ("vitest", Words::Any),
+    (
+        "yarn",
+        Words::But(&["audit", "config", "info", "licenses", "list", "ls", "outdated", "version", "why"]),
+    ),
+    ("zsh", Words::Script),
 ];
 
 /// Runs the lint and counts.
@@ -123,10 +156,17 @@ fn runner(run: &ir::RunPattern) -> Option<&str> {
         ir::RunTerm::AnyWord => Some("*"),
         ir::RunTerm::Flag(_) | ir::RunTerm::AnyFlags => None,
     });
-    let runs = match first {
-        _ if words.is_empty() => !inert(stage),
-        Some(first) => first.contains('*') || words.contains(&first),
-        None => stage.rest,
+    let runs = match (words, first) {
+        (Words::Any, _) => !inert(stage),
+        (Words::Only(words), Some(first)) => first.contains('*') || words.contains(&first),
+        (Words::But(words), Some(first)) => !words.contains(&first),
+        (Words::Only(_), None) => stage.rest,
+        (Words::But(_), None) => !inert(stage),
+        (Words::Script, _) => {
+            let text =
+                matches!(stage.terms.first(), Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "-c"));
+            !text && !inert(stage)
+        }
     };
     runs.then_some(program)
 }
@@ -147,6 +187,5 @@ mod tests {
     #[test]
     fn sorted() {
         assert!(super::RUNNERS.is_sorted_by_key(|(name, _)| *name));
-        assert!(super::RUNNERS.iter().all(|(_, words)| words.is_sorted()));
     }
 }

@@ -178,7 +178,6 @@ impl Builder<'_> {
         let place = self.place(span);
         let (kind, arg) = (ir::Kind::Call, String::new());
         self.policy.lines.push(ir::Line { block: home.block, verb, kind, arg, because, suggest, place });
-        self.line_spans.push(span);
         let grant = matches!(verb, ir::Verb::OtherwiseAllow | ir::Verb::Open);
         let rank = rank(home, verb, id, 0, 0);
         self.pattern(ir::Pattern { line: id, text, matcher: ir::Matcher::Always, grant }, rank, span);
@@ -199,7 +198,6 @@ impl Builder<'_> {
         let (because, suggest) = (note(because), note(suggest));
         let place = self.place(line.span);
         self.policy.lines.push(ir::Line { block: home.block, verb, kind, arg, because, suggest, place });
-        self.line_spans.push(line.span);
         id
     }
 

@@ -28,8 +28,6 @@ pub(crate) type Rank = [u64; 7];
 pub(crate) struct Lowered {
     /// The policy. Its first blocks are the plan's rules, then its guards, one each.
     pub(crate) policy: ir::Policy,
-    /// Places of its lines.
-    pub(crate) line_spans: Vec<Span>,
     /// Places of its patterns.
     pub(crate) pattern_spans: Vec<Span>,
 }
@@ -42,7 +40,6 @@ pub(crate) struct Builder<'a> {
     sources: &'a SourceMap,
     ranks: Vec<Rank>,
     pattern_spans: Vec<Span>,
-    line_spans: Vec<Span>,
     globs: usize,
     scopes: BTreeMap<ir::Scope, ir::ScopeId>,
     withins: BTreeMap<ir::Within, ir::WithinId>,
@@ -62,7 +59,6 @@ pub(crate) fn lower(sources: &SourceMap, resolved: &Resolved, plan: &Plan<'_>, s
         sources,
         ranks: Vec::new(),
         pattern_spans: Vec::new(),
-        line_spans: Vec::new(),
         globs: 0,
         scopes: BTreeMap::new(),
         withins: BTreeMap::new(),
@@ -187,7 +183,7 @@ impl Builder<'_> {
         self.policy.patterns =
             order.iter().filter_map(|&at| slots.get_mut(at).and_then(Option::take)).collect();
         let spans = order.iter().filter_map(|&at| self.pattern_spans.get(at).copied()).collect();
-        Lowered { policy: self.policy, line_spans: self.line_spans, pattern_spans: spans }
+        Lowered { policy: self.policy, pattern_spans: spans }
     }
 }
 

@@ -213,7 +213,7 @@ impl Builder<'_> {
             all.extend(lists.patterns(file, except, self.sink).into_iter().map(|q| (q, true)));
         }
         for (Quoted { text, span }, except) in all {
-            let spelled = pattern::check(&text).and_then(|()| braces::expand(&text));
+            let spelled = pattern::check(&text).and_then(|()| braces::expand(&braces::lenient(&text)));
             let spelled = match spelled {
                 Ok(spelled) => spelled,
                 Err(problem) => {

@@ -3,6 +3,7 @@
 //! INVARIANT: at most [`MAX_SPELLINGS`] texts leave here, in the order in which they are written.
 
 use super::{MAX_SPELLINGS, Problem};
+use std::collections::BTreeSet;
 use std::iter::Peekable;
 use std::str::Chars;
 
@@ -71,6 +72,42 @@ pub(crate) fn product(left: &[String], right: &[String]) -> Result<Vec<String>, 
     Ok(left.iter().flat_map(|l| right.iter().map(move |r| format!("{l}{r}"))).collect())
 }
 
+/// The text of a text glob: braces without a partner, and those that hold no comma, are ordinary letters there (`{}`
+/// in a script, `:(){`), as in the shell.
+pub(crate) fn lenient(text: &str) -> String {
+    let mut open: Vec<(usize, bool)> = Vec::new();
+    let mut choices: BTreeSet<usize> = BTreeSet::new();
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '{' => open.push((at, false)),
+            ',' => {
+                if let Some((_, comma)) = open.last_mut() {
+                    *comma = true;
+                }
+            }
+            '}' => {
+                if let Some((start, true)) = open.pop() {
+                    choices.extend([start, at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        if !escaped && matches!(c, '{' | '}') && !choices.contains(&at) {
+            out.push('\\');
+        }
+        escaped = !escaped && c == '\\';
+        out.push(c);
+    }
+    out
+}
+
 /// A spelling with escapes only where a wildcard or a backslash would stand without them.
 pub(crate) fn plain(spelling: &str) -> String {
     let mut out = String::with_capacity(spelling.len());
@@ -102,6 +139,18 @@ mod tests {
         assert_eq!(expand("a,b").unwrap(), ["a,b"]);
         assert_eq!(expand("\\{a\\}").unwrap(), ["\\{a\\}"]);
         assert_eq!(plain("\\{a\\}\\*\\d"), "{a}\\*\\\\d");
+    }
+
+    #[test]
+    fn braces_of_texts() {
+        let globs = |text: &str| expand(&lenient(text)).unwrap().iter().map(|s| plain(s)).collect::<Vec<_>>();
+        assert_eq!(globs("*deleteMany({})*"), ["*deleteMany({})*"]);
+        assert_eq!(globs(":(){*"), [":(){*"]);
+        assert_eq!(globs("a}b"), ["a}b"]);
+        assert_eq!(globs("drop {table,{x}}"), ["drop table", "drop {x}"]);
+        assert_eq!(globs("{a,b"), ["{a,b"]);
+        assert_eq!(globs("{x,{y,z}"), ["{x,y", "{x,z"]);
+        assert_eq!(globs("\\{a,b\\}"), ["{a,b}"]);
     }
 
     #[test]

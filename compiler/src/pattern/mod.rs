@@ -134,7 +134,7 @@ pub(crate) fn check(text: &str) -> Result<(), Problem> {
 /// The spellings of a text glob (`command`, `arg`, operands).
 pub(crate) fn text(text: &str) -> Result<Vec<Spelled>, Problem> {
     check(text)?;
-    braces::expand(text)?
+    braces::expand(&braces::lenient(text))?
         .into_iter()
         .map(|spelling| {
             if spelling.is_empty() {
