@@ -209,21 +209,21 @@ impl Builder<'_> {
                 && operands(command).next().and_then(shell::Word::known).is_some_and(|sub| {
                     ["clone", "fetch", "push", "pull", "remote", "ls-remote", "submodule"].contains(&sub)
                 });
-        for (at, word) in operands(command).enumerate() {
-            let connect = at < connects;
+        let mut at = 0;
+        for word in operands(command) {
+            // A port is no host; `-p 22` of a program without data looks like an operand.
+            let is_number = word.known().is_some_and(|text| text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit()));
+            let connect = at < connects && !is_number;
+            at += usize::from(!is_number);
             if !connect && !copies && !may_hold_user(word) {
                 continue;
             }
             for text in texts(word) {
-                if connect {
-                    let is_number =
-                        text.text.len() < 6 && text.text.bytes().all(|byte| byte.is_ascii_digit());
-                    if !is_number {
-                        let text =
-                            if text.form == Form::Glob { unescape_glob(&text.text) } else { text.text };
-                        hosts.extend(url::whole(&text, true));
-                    }
+                if connect && !text.text.starts_with(['/', '.', '@', '-']) {
+                    let text = if text.form == Form::Glob { unescape_glob(&text.text) } else { text.text };
+                    hosts.extend(url::whole(&text, true));
                 } else if url::has_url(&text.text) {
+                    // Its host was found above.
                 } else if text.text.contains(HOLE) && copies {
                     hosts.extend(url::Hosts::any());
                 } else if copies || text.text.split(':').next().is_some_and(|front| front.contains('@')) {

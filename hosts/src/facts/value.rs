@@ -115,15 +115,19 @@ fn object<'v>(
             .find(|((_, value), kind)| **kind == wanted && value.is_string())
             .map(|((_, value), _)| value)
     };
-    // The folder beside a command, and the folder beside a pattern.
+    // The folder beside a command or a path, and the one beside a pattern.
+    let folder = |builder: &Builder<'_>, base: Option<&Raw>, value: &Value| {
+        let text = value.as_str().filter(|text| text.len() <= MAX_LOOKS)?;
+        Some(builder.namer.argument_folder(base.unwrap_or(builder.namer.base()), text))
+    };
     let mut base = entry.base.clone();
-    let beside =
-        find(Kind::Folder).or_else(|| if kinds.contains(&Kind::Glob) { find(Kind::Path) } else { None });
-    if let Some(Value::String(text)) =
-        beside.filter(|value| value.as_str().is_some_and(|text| text.len() <= MAX_LOOKS))
-    {
-        base = Some(builder.namer.argument_folder(base.as_ref().unwrap_or(builder.namer.base()), text));
+    if let Some(found) = find(Kind::Folder).and_then(|value| folder(builder, base.as_ref(), value)) {
+        base = Some(found);
     }
+    let glob_base = match find(Kind::Path).filter(|_| kinds.contains(&Kind::Glob)) {
+        Some(value) => folder(builder, base.as_ref(), value).or_else(|| base.clone()),
+        None => base.clone(),
+    };
     let mut gap = entry.gap.clone();
     if builder.tool.shell || kinds.contains(&Kind::Command) {
         let variables = map.iter().zip(&kinds).filter(|(_, kind)| **kind == Kind::Variables);
@@ -165,7 +169,11 @@ fn object<'v>(
             builder.opaque(Origin::Call, "an argument with a name that is too long");
             continue;
         }
-        let own = if kind == Kind::Folder { entry.base.clone() } else { base.clone() };
+        let own = match kind {
+            Kind::Folder => entry.base.clone(),
+            Kind::Glob => glob_base.clone(),
+            _ => base.clone(),
+        };
         stack.push(Entry {
             value,
             name,
