@@ -1,0 +1,358 @@
+//! The intermediate form to the bytes of a table.
+//!
+//! INVARIANT: the same policy gives the same bytes on every machine; nothing in them depends on where they lie.
+
+mod groups;
+mod programs;
+mod store;
+
+use crate::automata::{BuildError, GlobInput, Syntax, build};
+use crate::ir::{Default_, Matcher, Place, Policy, Verb};
+use policy_runtime::checksum;
+use policy_runtime::table::header_sum;
+use policy_runtime::table::layout::{self, Section, at, matcher};
+use std::fmt;
+use store::{Range, Store};
+
+/// Why a policy has no table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmitError {
+    /// The line that is at fault, when it is one.
+    pub place: Option<Place>,
+    /// One lower-case sentence without a final period.
+    pub message: String,
+}
+
+impl EmitError {
+    fn new(message: impl Into<String>) -> EmitError {
+        EmitError { place: None, message: message.into() }
+    }
+}
+
+impl fmt::Display for EmitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for EmitError {}
+
+/// The largest table, bytes.
+pub const MOST_TABLE: usize = 64 << 20;
+
+/// Writes the table of one layer.
+///
+/// # Errors
+///
+/// When the policy refers to what it does not have, or its automata or the table grow too large.
+pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result<Vec<u8>, EmitError> {
+    let mut store = Store::default();
+    let emitted = rank(policy)?;
+    let globals = globals(policy, &mut store)?;
+    info(policy, &globals, &mut store);
+    for file in &policy.files {
+        let text = store.text(file);
+        store.record(Section::Files, &[text.first, text.count]);
+    }
+    for within in &policy.withins {
+        let (include, exclude) = (store.text_list(&within.include), store.text_list(&within.exclude));
+        store.record(Section::Withins, &[include.first, include.count, exclude.first, exclude.count]);
+    }
+    let scopes = groups::groups(policy, &emitted, &mut store)?;
+    for (scope, groups) in policy.scopes.iter().zip(scopes) {
+        let (events, labels) = (store.text_list(&scope.events), store.text_list(&scope.labels));
+        store.record(
+            Section::Scopes,
+            &[events.first, events.count, labels.first, labels.count, groups.first, groups.count],
+        );
+    }
+    blocks(policy, &mut store);
+    lines(policy, &emitted, &mut store);
+    patterns(policy, &emitted, &mut store);
+    programs::programs(&mut store, &policy.programs);
+    if store.too_large() {
+        return Err(EmitError::new("the table grows over 4 GiB"));
+    }
+    assemble(store, sources_digest, build)
+}
+
+/// A pattern in the order of the table: one of the policy, or the no of an `only` line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Emitted {
+    Pattern(usize),
+    /// Number of the line.
+    Miss(u32),
+}
+
+/// The no of an `only` line stands below all patterns of its block but `otherwise`.
+fn rank(policy: &Policy) -> Result<Vec<Emitted>, EmitError> {
+    let missing = || EmitError::new("the policy refers to a line or block that it does not have");
+    let mut misses: Vec<Vec<u32>> = vec![Vec::new(); policy.blocks.len()];
+    for (number, line) in policy.lines.iter().enumerate().filter(|(_, l)| l.verb == Verb::Only) {
+        let number = u32::try_from(number).map_err(|_| missing())?;
+        misses.get_mut(line.block.0 as usize).ok_or_else(missing)?.push(number);
+    }
+    let mut out = Vec::with_capacity(policy.patterns.len());
+    let mut closed = vec![false; policy.blocks.len()];
+    let mut current = None;
+    for (index, pattern) in policy.patterns.iter().enumerate() {
+        let line = policy.lines.get(pattern.line.0 as usize).ok_or_else(missing)?;
+        let block = line.block.0 as usize;
+        let rule = policy.blocks.get(block).ok_or_else(missing)?.kind == crate::ir::BlockKind::Rule;
+        if rule && current != Some(block) {
+            if closed.get(block).copied().unwrap_or(false) {
+                return Err(EmitError::new("the patterns of a rule do not stand together"));
+            }
+            if let Some(done) = current.and_then(|old: usize| closed.get_mut(old)) {
+                *done = true;
+            }
+            current = Some(block);
+        }
+        let last = matches!(line.verb, Verb::OtherwiseAllow | Verb::OtherwiseAsk | Verb::OtherwiseDeny);
+        if !last {
+            let lines = misses.get_mut(block).map(std::mem::take).unwrap_or_default();
+            out.extend(lines.into_iter().map(Emitted::Miss));
+        }
+        out.push(Emitted::Pattern(index));
+    }
+    Ok(out)
+}
+
+fn info(policy: &Policy, globals: &[Range; 5], store: &mut Store) {
+    let name = store.text(&policy.name);
+    let default = match policy.default {
+        None => 0,
+        Some(Default_::Allow) => 1,
+        Some(Default_::Host) => 2,
+        Some(Default_::Ask) => 3,
+        Some(Default_::Deny) => 4,
+    };
+    let mut row = vec![name.first, name.count, default, policy.default_place.file, policy.default_place.line];
+    row.extend([more(policy.ask_timeout), u32::from(policy.observe)]);
+    row.extend(globals.iter().flat_map(|range| [range.first, range.count]));
+    store.record(Section::Info, &row);
+}
+
+fn more(number: Option<u32>) -> u32 {
+    number.map_or(0, |n| n.saturating_add(1))
+}
+
+/// The automata over tools and over file conditions.
+fn globals(policy: &Policy, store: &mut Store) -> Result<[Range; 5], EmitError> {
+    let id = |index: usize| u32::try_from(index + 1).unwrap_or(u32::MAX);
+    let mut tools = Vec::new();
+    for (index, scope) in policy.scopes.iter().enumerate() {
+        tools.extend(scope.tools.iter().map(|text| (text.to_lowercase(), id(index))));
+    }
+    let (mut include, mut exclude) = (Vec::new(), Vec::new());
+    for (index, within) in policy.withins.iter().enumerate() {
+        include.extend(within.include.iter().map(|text| (text.clone(), id(index))));
+        exclude.extend(within.exclude.iter().map(|text| (text.clone(), id(index))));
+    }
+    let fold = |list: &[(String, u32)]| -> Vec<(String, u32)> {
+        list.iter().map(|(text, id)| (text.to_lowercase(), *id)).collect()
+    };
+    Ok([
+        automaton(&tools, Syntax::Plain, false, store).map_err(|(e, _)| e)?,
+        automaton(&include, Syntax::Path, false, store).map_err(|(e, _)| e)?,
+        automaton(&fold(&include), Syntax::Path, true, store).map_err(|(e, _)| e)?,
+        automaton(&exclude, Syntax::Path, false, store).map_err(|(e, _)| e)?,
+        automaton(&fold(&exclude), Syntax::Path, true, store).map_err(|(e, _)| e)?,
+    ])
+}
+
+/// Builds and stores an automaton; an error says whose glob is at fault, when it is one.
+fn automaton(
+    globs: &[(String, u32)],
+    syntax: Syntax,
+    fold: bool,
+    store: &mut Store,
+) -> Result<Range, (EmitError, Option<u32>)> {
+    if globs.is_empty() {
+        return Ok(Range::default());
+    }
+    let inputs: Vec<GlobInput<'_>> = globs.iter().map(|(text, id)| GlobInput { text, id: *id }).collect();
+    let failed = |error: BuildError| {
+        // One glob alone that fails is the culprit; else it is their number.
+        let culprit = inputs.iter().find(|input| build(&[**input], syntax, fold).is_err());
+        (EmitError::new(error.to_string()), culprit.map(|input| input.id))
+    };
+    Ok(store.automaton(build(&inputs, syntax, fold).map_err(failed)?))
+}
+
+fn blocks(policy: &Policy, store: &mut Store) {
+    let mut lines: Vec<Vec<u32>> = vec![Vec::new(); policy.blocks.len()];
+    let mut kinds = vec![0u32; policy.blocks.len()];
+    for (number, line) in policy.lines.iter().enumerate() {
+        let block = line.block.0 as usize;
+        if let (Some(list), Some(mask)) = (lines.get_mut(block), kinds.get_mut(block)) {
+            list.push(u32::try_from(number).unwrap_or(u32::MAX));
+            *mask |= 1 << line.kind as u32;
+        }
+    }
+    for ((block, lines), kinds) in policy.blocks.iter().zip(&lines).zip(&kinds) {
+        let withins: Vec<u32> = block.withins.iter().map(|w| w.0).collect();
+        let name = store.text(&block.name);
+        let withins = store.numbers(&withins);
+        let (because, suggest) = (store.text(&block.because), store.text(&block.suggest));
+        let owner = store.text(&block.owner);
+        let lines = store.numbers(lines);
+        let [low, high] = programs::halves(block.until.unwrap_or(0).cast_unsigned());
+        store.record(
+            Section::Blocks,
+            &[
+                block.kind as u32,
+                name.first,
+                name.count,
+                block.place.file,
+                block.place.line,
+                block.scope.0,
+                withins.first,
+                withins.count,
+                because.first,
+                because.count,
+                suggest.first,
+                suggest.count,
+                more(block.ask_timeout),
+                more(block.opens.map(|b| b.0)),
+                u32::from(block.until.is_some()),
+                low,
+                high,
+                owner.first,
+                owner.count,
+                lines.first,
+                lines.count,
+                *kinds,
+            ],
+        );
+    }
+}
+
+fn lines(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
+    let mut ranks: Vec<Vec<u32>> = vec![Vec::new(); policy.lines.len()];
+    for (rank, pattern) in (1u32..).zip(emitted) {
+        let line = match pattern {
+            Emitted::Pattern(index) => policy.patterns.get(*index).map(|p| p.line.0),
+            Emitted::Miss(line) => Some(*line),
+        };
+        if let Some(list) = line.and_then(|line| ranks.get_mut(line as usize)) {
+            list.push(rank);
+        }
+    }
+    let mut excepts: Vec<usize> = (0..policy.excepts.len()).collect();
+    excepts.sort_by_key(|index| policy.excepts.get(*index).map(|e| e.line.0));
+    let mut excepts = excepts.into_iter().filter_map(|index| policy.excepts.get(index)).peekable();
+    for ((number, line), ranks) in (0u32..).zip(&policy.lines).zip(&ranks) {
+        let first = store.records(Section::Excepts, 5);
+        let mut count = 0;
+        while let Some(except) = excepts.next_if(|e| e.line.0 == number) {
+            let [kind, a, b] = matcher_words(&except.matcher, store);
+            store.record(Section::Excepts, &[number, kind, u32::from(except.grant), a, b]);
+            count += 1;
+        }
+        let first = if count == 0 { 0 } else { first };
+        let (arg, because, suggest) =
+            (store.text(&line.arg), store.text(&line.because), store.text(&line.suggest));
+        let patterns = store.numbers(ranks);
+        store.record(
+            Section::Lines,
+            &[
+                line.block.0,
+                line.verb as u32,
+                line.kind as u32,
+                arg.first,
+                arg.count,
+                because.first,
+                because.count,
+                suggest.first,
+                suggest.count,
+                line.place.file,
+                line.place.line,
+                first,
+                count,
+                patterns.first,
+                patterns.count,
+            ],
+        );
+    }
+}
+
+fn patterns(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
+    for pattern in emitted {
+        let row = match pattern {
+            Emitted::Pattern(index) => {
+                let Some(pattern) = policy.patterns.get(*index) else { continue };
+                let text = store.text(&pattern.text);
+                let [kind, a, b] = matcher_words(&pattern.matcher, store);
+                [pattern.line.0, text.first, text.count, kind, u32::from(pattern.grant), a, b]
+            }
+            Emitted::Miss(line) => {
+                let text = store.text("only");
+                [*line, text.first, text.count, matcher::MISS, 0, 0, 0]
+            }
+        };
+        store.record(Section::Patterns, &row);
+    }
+}
+
+fn matcher_words(matcher: &Matcher, store: &mut Store) -> [u32; 3] {
+    let mut text = |kind: u32, text: &str| {
+        let range = store.text(text);
+        [kind, range.first, range.count]
+    };
+    match matcher {
+        Matcher::Path(glob) => text(matcher::PATH, glob),
+        Matcher::Domain(glob) => text(matcher::DOMAIN, glob),
+        Matcher::Command(glob) => text(matcher::COMMAND, glob),
+        Matcher::Arg(glob) => text(matcher::ARG, glob),
+        Matcher::Run(pattern) => [matcher::RUN, programs::run(store, pattern), 0],
+        Matcher::Shell(mask) => [matcher::SHELL, *mask, 0],
+        Matcher::Always => [matcher::ALWAYS, 0, 0],
+    }
+}
+
+fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result<Vec<u8>, EmitError> {
+    let sections = store.into_sections();
+    let content = layout::HEADER + sections.len() * layout::ENTRY;
+    let mut body = Vec::new();
+    let mut directory = Vec::new();
+    for (tag, section) in (0u32..).zip(&sections) {
+        let start = (content + body.len()).next_multiple_of(layout::ALIGN);
+        body.resize(start - content, 0);
+        body.extend_from_slice(section);
+        directory.extend(tag.to_le_bytes());
+        directory.extend(0u32.to_le_bytes());
+        directory.extend((start as u64).to_le_bytes());
+        directory.extend((section.len() as u64).to_le_bytes());
+    }
+    let length = content + body.len();
+    if length > MOST_TABLE {
+        return Err(EmitError::new(format!(
+            "the table would have {length} bytes; the most are {MOST_TABLE}"
+        )));
+    }
+    let mut header = vec![0u8; layout::HEADER];
+    let mut put = |place: usize, bytes: &[u8]| {
+        if let Some(slot) = header.get_mut(place..place + bytes.len()) {
+            slot.copy_from_slice(bytes);
+        }
+    };
+    put(0, &layout::MAGIC);
+    put(at::ENDIAN, &layout::ENDIAN.to_le_bytes());
+    put(at::FORMAT, &layout::FORMAT.to_le_bytes());
+    put(at::READER, &layout::FORMAT.to_le_bytes());
+    put(at::SEMANTICS, &layout::SEMANTICS.to_le_bytes());
+    put(at::PAGE, &layout::PAGE.to_le_bytes());
+    put(at::LENGTH, &(length as u64).to_le_bytes());
+    put(at::SECTIONS, &(sections.len() as u32).to_le_bytes());
+    put(at::CONTENT_SUM, &checksum(&body).to_le_bytes());
+    put(at::SOURCES, sources_digest);
+    put(at::BUILD, build);
+    let sum = header_sum(header.get(..at::HEADER_SUM).unwrap_or_default(), &directory);
+    if let Some(slot) = header.get_mut(at::HEADER_SUM..at::HEADER_SUM + 8) {
+        slot.copy_from_slice(&sum.to_le_bytes());
+    }
+    header.extend(directory);
+    header.extend(body);
+    Ok(header)
+}

@@ -1,0 +1,157 @@
+//! What is known of programs, and the words of run patterns, as streams of words.
+//!
+//! INVARIANT: the order of the fields is the one in which `policy_runtime` reads them.
+
+use super::store::{Range, Store};
+use crate::ir::{OperandSet, RunPattern, RunTerm};
+use policy_grammar::shell::Dialect;
+use policy_grammar::shell::program::{Inner, OptionStyle, Program};
+use policy_runtime::checksum;
+use policy_runtime::table::layout::Section;
+use std::collections::BTreeMap;
+
+/// Writes all programs and the index of their names. Of two with one name the first counts.
+pub(super) fn programs(store: &mut Store, programs: &[Program]) {
+    let mut keys: BTreeMap<(u64, &str), u32> = BTreeMap::new();
+    for program in programs {
+        let mut words = Vec::new();
+        write_program(store, program, &mut words);
+        let at = store.words(Section::Programs, &words);
+        for name in &program.names {
+            keys.entry((checksum(name.as_bytes()), name)).or_insert(at);
+        }
+    }
+    for ((hash, name), at) in keys {
+        let text = store.text(name);
+        let [low, high] = halves(hash);
+        store.record(Section::ProgramKeys, &[low, high, text.first, text.count, at]);
+    }
+}
+
+/// Low and high word.
+pub(super) fn halves(number: u64) -> [u32; 2] {
+    [(number & 0xFFFF_FFFF) as u32, (number >> 32) as u32]
+}
+
+fn count(len: usize) -> u32 {
+    u32::try_from(len).unwrap_or(u32::MAX)
+}
+
+fn texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
+    out.push(count(texts.len()));
+    for text in texts {
+        let Range { first, count } = store.text(text);
+        out.extend([first, count]);
+    }
+}
+
+fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
+    texts(store, &program.names, out);
+    out.push(match program.style {
+        OptionStyle::Anywhere => 0,
+        OptionStyle::First => 1,
+        OptionStyle::SingleDash => 2,
+        OptionStyle::None => 3,
+    });
+    for list in [&program.value_flags, &program.attached_flags, &program.flags, &program.inert_flags] {
+        texts(store, list, out);
+    }
+    out.extend([u32::from(program.assignments), u32::from(program.late_options)]);
+    out.push(count(program.inner.len()));
+    for inner in &program.inner {
+        write_inner(store, inner, out);
+    }
+    out.push(count(program.subcommands.len()));
+    for sub in &program.subcommands {
+        texts(store, &sub.words, out);
+        write_program(store, &sub.program, out);
+    }
+    for list in [
+        &program.input_flags,
+        &program.placeholders,
+        &program.placeholder_flags,
+        &program.end_words,
+        &program.dir_flags,
+    ] {
+        texts(store, list, out);
+    }
+    out.push(match program.dialect {
+        None => 0,
+        Some(Dialect::Bash) => 1,
+        Some(Dialect::Posix) => 2,
+        Some(Dialect::Unknown) => 3,
+    });
+    out.push(count(program.same_words.len()));
+    for group in &program.same_words {
+        texts(store, group, out);
+    }
+    out.push(u32::from(program.names_only));
+    texts(store, &program.prints_names, out);
+    out.push(u32::from(program.operands_are_hosts));
+}
+
+fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
+    match inner {
+        Inner::Operands { skip } => out.extend([0, *skip]),
+        Inner::OperandsText { skip } => out.extend([1, *skip]),
+        Inner::OperandText { index } => out.extend([2, *index]),
+        Inner::AfterDashes => out.push(3),
+        Inner::FlagText { flags } => {
+            out.push(4);
+            texts(store, flags, out);
+        }
+        Inner::SettingText { flags, prefixes } => {
+            out.push(5);
+            texts(store, flags, out);
+            texts(store, prefixes, out);
+        }
+        Inner::FlagWords { flags } => {
+            out.push(6);
+            texts(store, flags, out);
+        }
+        Inner::FlagCommand { flags } => {
+            out.push(7);
+            texts(store, flags, out);
+        }
+        Inner::Input => out.push(8),
+        Inner::InputCode => out.push(9),
+        Inner::InputWords => out.push(10),
+    }
+}
+
+/// Writes a run pattern; where it stands.
+pub(super) fn run(store: &mut Store, pattern: &RunPattern) -> u32 {
+    let mut out = vec![count(pattern.stages.len())];
+    for stage in &pattern.stages {
+        texts(store, &stage.program, &mut out);
+        out.push(count(stage.terms.len()));
+        for term in &stage.terms {
+            match term {
+                RunTerm::Word(words) => {
+                    out.push(0);
+                    texts(store, words, &mut out);
+                }
+                RunTerm::Flag(flags) => {
+                    out.push(1);
+                    texts(store, flags, &mut out);
+                }
+                RunTerm::AnyWord => out.push(2),
+                RunTerm::AnyFlags => out.push(3),
+            }
+        }
+        out.push(u32::from(stage.rest));
+    }
+    operand_set(store, pattern.touching.as_ref(), &mut out);
+    operand_set(store, pattern.writing.as_ref(), &mut out);
+    texts(store, &pattern.via, &mut out);
+    store.words(Section::Runs, &out)
+}
+
+fn operand_set(store: &mut Store, set: Option<&OperandSet>, out: &mut Vec<u32>) {
+    out.push(u32::from(set.is_some()));
+    if let Some(set) = set {
+        for list in [&set.paths, &set.texts, &set.except_paths, &set.except_texts] {
+            texts(store, list, out);
+        }
+    }
+}
