@@ -39,6 +39,18 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
     Parsed { file: tree, diagnostics: reader.diagnostics }
 }
 
+/// Writes the tree of an `agent-firewall.yml` as a policy; `origin` is the file's name, for a comment at the top.
+///
+/// The text says the same as the YAML file. Its blocks have no tests yet.
+pub fn to_policy(tree: &File, origin: &str) -> String {
+    let origin: String = origin.chars().filter(|c| !c.is_control()).collect();
+    let mut text = format!(
+        "# Imported from {origin}. Each rule of that file is a rule here; `otherwise` is its decision.\n\n"
+    );
+    text.push_str(&crate::print::print(tree));
+    text
+}
+
 struct Reader {
     file: FileId,
     diagnostics: Vec<Diagnostic>,

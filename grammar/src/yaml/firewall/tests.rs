@@ -209,3 +209,21 @@ fn many_rules_of_one_id_take_linear_time() {
     assert_eq!(parsed.file.items.len(), 20_003);
     assert!(parsed.diagnostics.len() <= MAX_DIAGNOSTICS);
 }
+
+#[test]
+fn the_written_policy_reads_as_the_same_tree() {
+    let tricky = "default: allow\naskTimeout: 5\nrules:\n- {id: 'a b', tool: ['default', 'x*', '{y}'], server: s, reason: \"q \\\" \\\\ \\n z\", \
+                  paths: [a, 'b\\c', '{d}', 'é*'], commands: {ask: ['\"x\" {1,2} \\d']}, domains: {allow: ['*']}}\n";
+    let seed = include_str!("../../../../tests/firewall/seed.yml");
+    let precedence = include_str!("../../../../tests/firewall/precedence.yml");
+    let more = include_str!("../../../../tests/firewall/more.yml");
+    for text in [seed, precedence, more, tricky, ""] {
+        let parsed = read(text);
+        assert!(!parsed.file.skipped, "{:?}", parsed.diagnostics);
+        let written = to_policy(&parsed.file, "x\n.yml");
+        let again = crate::parse(FileId(1), &written);
+        assert_eq!(again.diagnostics, [], "{written}");
+        assert_eq!(show(&again), show(&parsed), "{written}");
+        assert_eq!(crate::print::format(FileId(1), &written).as_ref(), Ok(&written));
+    }
+}
