@@ -37,6 +37,10 @@ pub(crate) fn expand(
     {
         return out.push(Frag::Hole { quoted: true });
     }
+    if head == "IFS" && tail.is_empty() && e.env.get("IFS").is_none() && !e.env.ifs {
+        // A shell starts with its own value, whatever the environment says.
+        return out.push(if quoted { Frag::Text(" \t\n".into()) } else { Frag::Break });
+    }
     let splits = tail.starts_with("[@]")
         || tail.starts_with("[*]") && !quoted
         || tail.contains('@')

@@ -23,7 +23,7 @@ mod generated {
 use generated::{Rule, ShellParser};
 
 /// Constructs inside each other that are read.
-pub(crate) const MAX_DEPTH: u32 = 64;
+pub(crate) const MAX_DEPTH: u32 = 192;
 /// Keywords that open a compound command accepted in a text, counted regardless of quoting.
 pub(crate) const MAX_KEYWORDS: usize = 128;
 /// pest calls allowed for one text: 10,000 and 200 a byte at the largest size.

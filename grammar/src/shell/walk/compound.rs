@@ -6,7 +6,7 @@
 use super::{Ctx, Stdin, Walk};
 use crate::shell::ast::*;
 use crate::shell::env::{Env, Function, MAX_VALUES, Val, Value};
-use crate::shell::{Dir, Feature};
+use crate::shell::{Dir, Feature, Gap};
 
 impl<'t> Walk<'_, '_, 't> {
     pub(super) fn compound(&mut self, compound: &'t Compound<'t>, env: &mut Env, outer: &Ctx) {
@@ -156,7 +156,7 @@ impl<'t> Walk<'_, '_, 't> {
         let text = compound.text;
         if let Kind::While { body, .. } | Kind::For { body, .. } | Kind::ForArith { body, .. } =
             &compound.kind
-            && moves(body)
+            && moves(body, env)
         {
             env.dir = Dir::Unknown;
         }
@@ -168,18 +168,21 @@ impl<'t> Walk<'_, '_, 't> {
             env.set(name, value.clone());
         }
         let before = env.clone();
+        let from = self.w.commands.len();
         walk(self, env);
+        // An unknown program may be any builtin and widened the state; no grant reaches a text that has one.
+        let known = !self.w.commands.iter().skip(from).any(|command| command.gaps.contains(&Gap::UnknownProgram));
         // INVARIANT: a second round sees what the first one saw, or the text is not understood.
         let changed = env.changed(&before).into_iter().filter(|name| before.vars.contains_key(name));
         let changed: Vec<String> =
             changed.filter(|name| variable.as_ref().is_none_or(|(v, _)| v != name)).collect();
-        if changed.iter().any(|name| before.get(name) != Some(&Value::Unknown)) {
+        if known && changed.iter().any(|name| before.get(name) != Some(&Value::Unknown)) {
             let at = self.place_of(self.range_of(text)).0;
             self.w.problem(at, "a loop changes a variable in a way that is not understood");
         }
         let moved = env.dir != before.dir;
         env.join(&before);
-        if moved {
+        if known && moved {
             // A relative `cd` in a loop goes deeper with every round.
             let at = self.place_of(self.range_of(text)).0;
             self.w.problem(at, "a loop changes the folder");
@@ -229,22 +232,24 @@ impl<'t> Walk<'_, '_, 't> {
 }
 
 /// Whether a list changes the folder of this shell, as far as can be seen at a glance.
-fn moves(list: &List<'_>) -> bool {
+fn moves(list: &List<'_>, env: &Env) -> bool {
+    let word = |word: &WordNode<'_>| match word.bits.as_slice() {
+        [Bit::Bare(text)] => {
+            matches!(*text, "cd" | "pushd" | "popd") || env.functions.get(*text).is_some_and(|function| function.moves)
+        }
+        _ => false,
+    };
     let node = |node: &Node<'_>| match node {
-        Node::Simple(simple) => simple
-            .words
-            .iter()
-            .take(3)
-            .any(|word| matches!(word.bits.as_slice(), [Bit::Bare("cd" | "pushd" | "popd")])),
+        Node::Simple(simple) => simple.words.iter().take(3).any(word),
         Node::Compound(compound) => match &compound.kind {
-            Kind::Group(list) => moves(list),
+            Kind::Group(list) => moves(list, env),
             Kind::If { branches, otherwise } => {
-                branches.iter().any(|(condition, body)| moves(condition) || moves(body))
-                    || otherwise.as_ref().is_some_and(moves)
+                branches.iter().any(|(condition, body)| moves(condition, env) || moves(body, env))
+                    || otherwise.as_ref().is_some_and(|list| moves(list, env))
             }
-            Kind::While { condition, body } => moves(condition) || moves(body),
-            Kind::For { body, .. } | Kind::ForArith { body, .. } => moves(body),
-            Kind::Case { arms, .. } => arms.iter().any(|(_, body)| moves(body)),
+            Kind::While { condition, body } => moves(condition, env) || moves(body, env),
+            Kind::For { body, .. } | Kind::ForArith { body, .. } => moves(body, env),
+            Kind::Case { arms, .. } => arms.iter().any(|(_, body)| moves(body, env)),
             _ => false,
         },
     };
