@@ -36,7 +36,6 @@ codes! {
     DuplicateList = "policy::resolve::duplicate-list", "Two lists of one file have the same name.";
     ListCycle = "policy::resolve::list-cycle", "A list holds itself.";
     ListTooLong = "policy::resolve::list-too-long", "A list has too many members once its lists are spelled out.";
-    LanguageVersion = "policy::resolve::language-version", "The file is written in a language version that this compiler does not know.";
     NotAGuard = "policy::resolve::not-a-guard", "An exception names a block that is no guard.";
     ProtectedBlock = "policy::resolve::protected-block", "A block that is always on cannot be changed or opened.";
     ReservedName = "policy::resolve::reserved-name", "A used file carries the name of a built-in pack.";
@@ -75,8 +74,6 @@ codes! {
     NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce a payment line.";
     NotYetSecret = "policy::lower::not-yet-secret", "This version cannot use a `secret` block.";
     OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
-    OpenOutsideException = "policy::lower::open-outside-exception", "`open` belongs to exceptions, and exceptions hold nothing else.";
-    OtherwiseOutsideRule = "policy::lower::otherwise-outside-rule", "`otherwise` belongs to rules.";
     PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
     ProjectFolder = "policy::lower::project-folder", "A project names folders below the project.";
     ReportInRule = "policy::lower::report-in-rule", "`warn` and `info` belong to guards.";

@@ -72,8 +72,8 @@ pub struct Place {
 /// Which calls a block looks at.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Scope {
-    /// Globs over `server NUL tool`, lower case, plain syntax (`*` is anything). Never empty: every tool of
-    /// every server is `*`.
+    /// Globs over `server NUL tool`, lower case, plain syntax (`*` is anything, `?` one character: `?*` is a
+    /// server with a name). Never empty: every tool of every server is `*`.
     pub tools: Vec<String>,
     /// Events; never empty.
     pub events: Vec<String>,
@@ -218,6 +218,7 @@ pub struct Except {
 
 /// What a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "most patterns of a policy are run patterns")]
 pub enum Matcher {
     /// A path glob, braces spelled out: `*` within a segment, `**` across, `?` one character. Starts with `./`,
     /// `**/`, `~/`, `/`, `C:/`, or is `.`.

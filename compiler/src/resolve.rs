@@ -9,7 +9,7 @@ use crate::packs;
 use crate::pattern::{braces, path};
 use crate::text::{listed, nearest};
 use policy_grammar::ast;
-use policy_grammar::diagnostic::Level;
+use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::{FileId, SourceMap, Span};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -121,10 +121,10 @@ impl<'a, 'b> Resolver<'a, 'b> {
                 self.unit(file, tree, UnitKind::Pack, prefix, Vec::new(), true, None, &mut open);
             }
         }
-        if let Some((file, tree)) = self.pack(TOOLS_PACK) {
-            if !self.out.units.iter().any(|u| u.file == file) {
-                self.out.lists.add(file, Some(TOOLS_PACK), &tree.items, self.sink);
-            }
+        if let Some((file, tree)) = self.pack(TOOLS_PACK)
+            && !self.out.units.iter().any(|u| u.file == file)
+        {
+            self.out.lists.add(file, Some(TOOLS_PACK), &tree.items, self.sink);
         }
         if let Some((_, tree)) = self.pack(PROGRAMS_PACK) {
             self.out.programs.push(tree);
@@ -181,15 +181,13 @@ impl<'a, 'b> Resolver<'a, 'b> {
         if let Some(header) = &tree.header
             && header.language.node != 1
         {
-            self.sink.push(
-                Code::LanguageVersion
-                    .error(
-                        format!("language version {} is not known", header.language.node),
-                        header.language.span,
-                        "this compiler reads version 1",
-                    )
-                    .with_help("write `language 1`, or use a newer `policy`"),
-            );
+            // The parser has said so already; a tree that was made by hand is refused here.
+            self.sink.push(Diagnostic::error(
+                policy_grammar::Code::UnsupportedLanguageVersion.as_str(),
+                format!("language {} is unknown", header.language.node),
+                header.language.span,
+                "this program reads language 1",
+            ));
         }
         self.out.units.push(Unit {
             file,

@@ -565,3 +565,50 @@ fn many_rules() {
     assert_eq!(policy.blocks.len(), 20_000);
     assert!(start.elapsed().as_secs() < 30);
 }
+
+/// Every code has a file that shows it. Comments at its top say for which layer it is compiled.
+#[test]
+fn every_code_has_a_file() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/diagnostics");
+    for code in crate::Code::ALL {
+        let path = folder.join(format!("{}.policy", code.name()));
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        let said =
+            |word: &str| text.lines().find_map(|l| l.strip_prefix("# ")?.strip_prefix(word).map(str::trim));
+        let mut sources = SourceMap::default();
+        let main = sources.add(format!("{}.policy", code.name()), text.as_str());
+        let mut load = |sources: &mut SourceMap, origin: &str, from: FileId| {
+            let from = sources.file(from).unwrap().name.clone();
+            let name = std::path::Path::new(&from).parent().unwrap().join(origin.trim_start_matches("./"));
+            let text = std::fs::read_to_string(folder.join(&name)).map_err(|_| "no such file".to_owned())?;
+            Ok(vec![sources.add(name.to_str().unwrap(), text)])
+        };
+        let always: Vec<&str> = said("always ").into_iter().collect();
+        let compiled = compile(CompileInput {
+            sources: &mut sources,
+            main,
+            tree: None,
+            load: &mut load,
+            kind: match said("layer ") {
+                Some("managed") => LayerKind::Managed,
+                _ => LayerKind::Project,
+            },
+            trusted: said("untrusted").is_none(),
+            today: 20_787,
+            always: &always,
+        });
+        let codes: Vec<&str> = compiled.diagnostics.iter().map(|d| d.code).collect();
+        match code {
+            // A test must be run to be unmet.
+            crate::Code::Unmet => assert_eq!(compiled.expects.len(), 1),
+            _ => assert!(codes.contains(&code.as_str()), "{}: {:#?}", code.name(), compiled.diagnostics),
+        }
+        for d in &compiled.diagnostics {
+            assert!(!d.message.ends_with('.') && !d.message.contains('\n'), "{}", d.message);
+            assert!(d.message.chars().next().is_some_and(|c| !c.is_uppercase()), "{}", d.message);
+            assert!(d.help.is_some(), "{}", d.message);
+            assert!(d.labels.iter().all(|l| !sources.slice(l.span).is_empty()), "{}", d.message);
+            println!("{} | {} | {:?}", d.code, d.message, d.help);
+        }
+    }
+}

@@ -107,8 +107,8 @@ impl<'a> Input<'a> {
             .zip(spans)
             .filter_map(|(pattern, span)| {
                 let line = self.line(pattern)?;
-                let instance = self.instance(line).filter(|i| i.user)?;
-                Some(Written { pattern, line, instance, span: *span })
+                let user = self.instance(line).is_some_and(|i| i.user);
+                user.then_some(Written { pattern, line, span: *span })
             })
             .collect();
         all.sort_by_key(|w| (w.span, w.pattern.line.0));
@@ -123,8 +123,6 @@ pub(crate) struct Written<'a> {
     pub(crate) pattern: &'a ir::Pattern,
     /// Its line.
     pub(crate) line: &'a ir::Line,
-    /// Its block.
-    pub(crate) instance: &'a Instance<'a>,
     /// Where it is written.
     pub(crate) span: Span,
 }

@@ -10,8 +10,9 @@ use crate::ir;
 pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
     for written in input.patterns().into_iter().filter(|w| w.pattern.grant) {
         let ir::Matcher::Domain(glob) = &written.pattern.matcher else { continue };
-        let open_front = glob.starts_with('*') && !glob.starts_with("*.") && glob.trim_matches('*') != "";
-        let open_end = glob.ends_with('*') && glob.trim_matches('*') != "";
+        let open_front =
+            glob.starts_with('*') && !glob.starts_with("*.") && !glob.trim_matches('*').is_empty();
+        let open_end = glob.ends_with('*') && !glob.trim_matches('*').is_empty();
         let help = if open_front {
             let name = glob.trim_start_matches('*');
             format!("write `{name}` for the host and `*.{name}` for the hosts below it")

@@ -71,11 +71,8 @@ impl Builder<'_> {
                 self.line(&home, line, &mut only);
             }
             if let Some(otherwise) = tree.otherwise.as_ref().filter(|_| instance.part == Part::All) {
-                self.sink.push(
-                    Code::OtherwiseOutsideRule
-                        .error("a guard has no `otherwise`", otherwise.span, "only rules answer the rest")
-                        .with_help("write a verb without a subject: `deny because \"...\"`"),
-                );
+                let code = policy_grammar::Code::OtherwiseOutsideRule;
+                self.misplaced(code, "a guard has no `otherwise`", otherwise.span);
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::code::Code;
 use crate::ir;
 use crate::plan::{Body, Instance, Part};
 use policy_grammar::ast;
+use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::Span;
 
 /// The block that a line stands in.
@@ -55,18 +56,18 @@ impl Builder<'_> {
         let effect = match (instance.kind, line.verb.node) {
             (ir::BlockKind::Exception, ast::Verb::Open) => return Some(ir::Verb::Open),
             (ir::BlockKind::Exception, _) => {
-                self.sink.push(
-                    Code::OpenOutsideException
-                        .error("an exception only opens its guard", span, "not `open`")
-                        .with_help("write `open` and what it lets through; it allows nothing by itself"),
+                self.misplaced(
+                    policy_grammar::Code::VerbInException,
+                    "an exception only opens its guard",
+                    span,
                 );
                 return None;
             }
             (_, ast::Verb::Open) => {
-                self.sink.push(
-                    Code::OpenOutsideException
-                        .error("`open` belongs to an exception", span, "opens nothing here")
-                        .with_help("write `allow` in a rule, or an `exception NAME to GUARD` block"),
+                self.misplaced(
+                    policy_grammar::Code::OpenOutsideException,
+                    "`open` outside an exception",
+                    span,
                 );
                 return None;
             }
@@ -103,6 +104,11 @@ impl Builder<'_> {
             ast::Effect::Ask => ir::Verb::Ask,
             ast::Effect::Deny => ir::Verb::Deny,
         })
+    }
+
+    /// What the parser refuses, and a tree that was made by hand may still hold.
+    pub(super) fn misplaced(&mut self, code: policy_grammar::Code, message: &str, span: Span) {
+        self.sink.push(Diagnostic::error(code.as_str(), message, span, "does not belong here"));
     }
 
     /// Whether every clause of the line can be enforced; says so for the first that cannot.

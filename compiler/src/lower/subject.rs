@@ -132,7 +132,8 @@ impl Builder<'_> {
                 None => {
                     let message = format!("no shell feature is named `{}`", word.node);
                     let error = Code::UnknownFeature.error(message, word.span, "not a feature");
-                    self.sink.push(match nearest(&word.node, names.clone()) {
+                    let near = other_word(&word.node).or_else(|| nearest(&word.node, names.clone()));
+                    self.sink.push(match near {
                         Some(near) => error.with_help(format!("write `{near}`")),
                         None => error.with_help(format!("the features are {}", listed(names))),
                     });
@@ -271,6 +272,22 @@ impl Builder<'_> {
         }
         out
     }
+}
+
+/// Features under the names that people have for them.
+fn other_word(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "heredoc" | "here-doc" => "here-document",
+        "herestring" => "here-string",
+        "backtick" | "backticks" | "command-substitution" => "substitution",
+        "pipeline" => "pipe",
+        "redirection" => "redirect",
+        "sequence" | "and" | "list" => "chain",
+        "wildcard" => "glob",
+        "expansion" | "parameter" => "variable",
+        "if" | "case" | "condition" => "branch",
+        _ => return None,
+    })
 }
 
 /// A pattern as it is shown, on one line.

@@ -90,7 +90,9 @@ impl Problem {
                 .with_help("write the choices side by side"),
             Problem::Unanchored(spelling) => {
                 let bare = spelling.trim_start_matches("../").trim_start_matches('/');
-                let help = if spelling.starts_with('~') {
+                let help = if spelling.starts_with("..") {
+                    format!("name the folder itself: `~/...`, `/...`, or `**/{bare}` for any folder")
+                } else if spelling.starts_with('~') {
                     "write `~/...` for your own home folder, or the whole path from `/`".to_owned()
                 } else if bare.is_empty() || bare.starts_with("**") {
                     "write `./**` for the project, `**/*` for any file, `~/**` or `/**`".to_owned()
