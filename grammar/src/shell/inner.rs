@@ -45,7 +45,7 @@ impl Walk<'_, '_, '_> {
             return;
         }
         let place = self.place_of(call.range);
-        if self.w.commands.len() + self.w.calls.len() >= MAX_COMMANDS {
+        if self.w.commands.len() + self.w.omitted >= MAX_COMMANDS {
             return self
                 .w
                 .problem(place.0, format!("the command stands for more than {MAX_COMMANDS} commands"));
@@ -83,7 +83,10 @@ impl Walk<'_, '_, '_> {
                 self.w.commands.push(bare);
                 self.w.deferred.push(call.deferred);
             }
-            self.w.calls.push((command, call.deferred));
+            self.w.omitted += 1;
+            if call.deferred || self.w.loops > 0 || self.w.unset {
+                self.w.calls.push((command, call.deferred));
+            }
             return;
         }
         let index = self.w.commands.len();
@@ -116,14 +119,11 @@ impl Walk<'_, '_, '_> {
     }
 
     fn features_of(&mut self, index: usize, program: &Program, reading: &Reading) {
-        let texts = reading.effective(program).inner.iter().any(|inner| {
-            matches!(
-                inner,
-                Inner::OperandsText { .. }
-                    | Inner::OperandText { .. }
-                    | Inner::Input
-                    | Inner::FlagText { .. }
-            )
+        let used = |flags: &[String]| reading.flags.iter().any(|flag| flags.contains(&flag.name));
+        let texts = reading.effective(program).inner.iter().any(|inner| match inner {
+            Inner::OperandsText { .. } | Inner::OperandText { .. } | Inner::Input => true,
+            Inner::FlagText { flags } => used(flags),
+            _ => false,
         });
         if texts {
             self.w.feature(Feature::Eval);

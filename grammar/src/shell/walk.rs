@@ -67,8 +67,13 @@ pub(crate) struct Walker<'p> {
     tasks: usize,
     task_bytes: usize,
     pipelines: u32,
-    /// Calls of functions that were left out because the function is certain.
+    /// Calls of functions that were left out because the function is certain, unless something took it away
+    /// before: only those that may run after such a thing.
     pub(crate) calls: Vec<(Command, bool)>,
+    /// Function calls left out, all of them.
+    pub(crate) omitted: usize,
+    /// Loops around the place that is walked.
+    pub(crate) loops: usize,
     /// Something may take functions away again.
     pub(crate) unset: bool,
     /// Something changes the folder.
@@ -95,6 +100,8 @@ impl<'p> Walker<'p> {
             task_bytes: 0,
             pipelines: 0,
             calls: Vec::new(),
+            omitted: 0,
+            loops: 0,
             unset: false,
             moved: false,
             arithmetic: false,

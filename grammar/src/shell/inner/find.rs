@@ -52,12 +52,30 @@ impl Walk<'_, '_, '_> {
             .inner
             .iter()
             .any(|inner| matches!(inner, Inner::FlagText { flags } if text_flag(flags)));
+        // The words of `env -S TEXT` come before the operands, so the operands alone are no command.
+        let splits = effective
+            .inner
+            .iter()
+            .any(|inner| matches!(inner, Inner::FlagWords { flags } if text_flag(flags)));
         for inner in &effective.inner {
             match inner {
-                Inner::Operands { .. } if reads_text => {}
+                Inner::Operands { .. } if reads_text || splits => {}
                 Inner::Operands { skip } => self.operands(finder, effective, reading, *skip as usize, &shape),
                 Inner::OperandsText { skip } => {
-                    let Some((words, _)) = tail(call, effective, reading, *skip as usize) else { continue };
+                    let Some((mut words, _)) = tail(call, effective, reading, *skip as usize) else {
+                        continue;
+                    };
+                    match end_of(&words, effective) {
+                        // `parallel ::: TEXT TEXT`: each word is a text of its own.
+                        Some(0) => {
+                            for word in words.get(1..).unwrap_or_default() {
+                                self.text(finder, joined(std::slice::from_ref(word), " "), effective, &[]);
+                            }
+                            continue;
+                        }
+                        Some(end) => words.truncate(end),
+                        None => {}
+                    }
                     let text = joined(&substitute(words, &shape.placeholders), " ");
                     self.text(finder, text, effective, &[]);
                 }
@@ -169,10 +187,7 @@ impl Walk<'_, '_, '_> {
             words.remove(0);
             from += 1;
         }
-        if let Some(end) = words
-            .iter()
-            .position(|word| word.known().is_some_and(|text| program.end_words.iter().any(|e| e == text)))
-        {
+        if let Some(end) = end_of(&words, program) {
             words.truncate(end);
         }
         let certain =
@@ -362,6 +377,12 @@ fn tail(call: &Call, program: &Program, reading: &Reading, skip: usize) -> Optio
         at += 1;
     }
     call.words.get(at..).map(|words| (words.to_vec(), at))
+}
+
+/// Where one of the program's end words stands.
+fn end_of(words: &[Word], program: &Program) -> Option<usize> {
+    let ends = |word: &Word| word.known().is_some_and(|text| program.end_words.iter().any(|end| end == text));
+    words.iter().position(ends)
 }
 
 /// The name before `=` in a word.

@@ -3,4 +3,5 @@
 mod knowledge;
 
 mod expansion;
+mod facts;
 mod limits;

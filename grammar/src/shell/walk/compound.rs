@@ -169,9 +169,12 @@ impl<'t> Walk<'_, '_, 't> {
         }
         let before = env.clone();
         let from = self.w.commands.len();
+        self.w.loops += 1;
         walk(self, env);
+        self.w.loops -= 1;
         // An unknown program may be any builtin and widened the state; no grant reaches a text that has one.
-        let known = !self.w.commands.iter().skip(from).any(|command| command.gaps.contains(&Gap::UnknownProgram));
+        let known =
+            !self.w.commands.iter().skip(from).any(|command| command.gaps.contains(&Gap::UnknownProgram));
         // INVARIANT: a second round sees what the first one saw, or the text is not understood.
         let changed = env.changed(&before).into_iter().filter(|name| before.vars.contains_key(name));
         let changed: Vec<String> =
@@ -206,7 +209,8 @@ impl<'t> Walk<'_, '_, 't> {
         if inner.stdin == Stdin::Call {
             inner.stdin = Stdin::Unknown;
         }
-        state.functions.insert(name.to_string(), Function { certain: true, moves: false });
+        // A call of itself is listed, with a gap: it is either a program or a recursion.
+        state.functions.insert(name.to_string(), Function { certain: false, moves: false });
         let dir = state.dir.clone();
         self.compound(body, &mut state, &inner);
         for name in state.vars.keys() {
@@ -235,7 +239,8 @@ impl<'t> Walk<'_, '_, 't> {
 fn moves(list: &List<'_>, env: &Env) -> bool {
     let word = |word: &WordNode<'_>| match word.bits.as_slice() {
         [Bit::Bare(text)] => {
-            matches!(*text, "cd" | "pushd" | "popd") || env.functions.get(*text).is_some_and(|function| function.moves)
+            matches!(*text, "cd" | "pushd" | "popd")
+                || env.functions.get(*text).is_some_and(|function| function.moves)
         }
         _ => false,
     };
