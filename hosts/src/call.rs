@@ -12,6 +12,8 @@ pub struct Call {
     pub host: String,
     /// The event in snake case (`pre_tool_use`).
     pub event: String,
+    /// The event as the host spells it (`PreToolUse`); the reply's shape depends on it.
+    pub host_event: String,
     /// The MCP server when the host names it apart from the tool.
     pub server: Option<String>,
     /// The tool as the host spells it.

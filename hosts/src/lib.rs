@@ -1,4 +1,51 @@
 //! Brings calls in from agent hosts and carries verdicts out.
+//!
+//! `facts::extract` turns a [`call::Call`] into what a policy judges; a [`Host`] reads events and writes answers in its
+//! own protocol; `audit` and `redact` keep the record.
+//!
+//! INVARIANT: nothing here decides. An event that cannot be read gives the host's fail-closed answer, and no text
+//! that reaches a model says how to loosen the policy.
 
+pub mod audit;
 pub mod call;
+pub mod event;
 pub mod facts;
+pub mod redact;
+pub mod reply;
+
+mod claude_code;
+mod generic;
+
+pub use claude_code::ClaudeCode;
+pub use generic::{Generic, object as decision_object};
+
+use call::Call;
+use event::{Event, InputError};
+use reply::{Answer, Reply};
+
+/// A program that sends events to a hook and obeys its answers.
+pub trait Host: Sync {
+    /// The name given with `--host`.
+    fn name(&self) -> &'static str;
+
+    /// Reads one event.
+    ///
+    /// # Errors
+    ///
+    /// When the event is not one this host sends; the caller then answers with [`Host::fail_closed`].
+    fn parse(&self, input: &[u8]) -> Result<Event, InputError>;
+
+    /// The answer to a call in this host's words.
+    fn reply(&self, call: &Call, answer: &Answer) -> Reply;
+
+    /// The answer when nothing could be decided; `event` as the host spells it ([`Call::host_event`]), when known.
+    fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply;
+}
+
+/// Every host.
+pub const HOSTS: [&dyn Host; 2] = [&ClaudeCode, &Generic];
+
+/// The host of this name.
+pub fn host(name: &str) -> Option<&'static dyn Host> {
+    HOSTS.into_iter().find(|host| host.name() == name)
+}

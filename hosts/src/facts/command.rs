@@ -212,7 +212,9 @@ impl Builder<'_> {
         let mut at = 0;
         for word in operands(command) {
             // A port is no host; `-p 22` of a program without data looks like an operand.
-            let is_number = word.known().is_some_and(|text| text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit()));
+            let is_number = word
+                .known()
+                .is_some_and(|text| text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit()));
             let connect = at < connects && !is_number;
             at += usize::from(!is_number);
             if !connect && !copies && !may_hold_user(word) {

@@ -54,29 +54,82 @@ fn keys_say_what_a_value_is() {
         ("x", json!({"path1": "a", "path_2": "b"}), &["./a", "./b"], &[], &[]),
         ("x", json!({"output_file": "a", "saveDir": "b", "fileName": "c"}), &["./a", "./b", "./c"], &[], &[]),
         ("x", json!({"uri": "file:///etc/passwd"}), &["/etc/passwd"], &[], &[]),
-        ("write_file", json!({"path": "a", "content": "see /etc/x https://y.test rm -rf /"}), &["./a"], &[], &[]),
+        (
+            "write_file",
+            json!({"path": "a", "content": "see /etc/x https://y.test rm -rf /"}),
+            &["./a"],
+            &[],
+            &[],
+        ),
         ("Edit", json!({"file_path": "a", "old_string": "/x", "new_string": "~/y"}), &["./a"], &[], &[]),
-        ("Grep", json!({"pattern": "/etc/x", "path": "src", "glob": "*.env"}), &["./src", "./src/**/*.env"], &[], &[]),
+        (
+            "Grep",
+            json!({"pattern": "/etc/x", "path": "src", "glob": "*.env"}),
+            &["./src", "./src/**/*.env"],
+            &[],
+            &[],
+        ),
         ("Grep", json!({"pattern": "x"}), &["."], &[], &[]),
         ("Glob", json!({"pattern": "**/*.ts", "path": "src"}), &["./src/**/*.ts", "./src"], &[], &[]),
         ("Glob", json!({"pattern": "/etc/**"}), &["/etc/**", "."], &[], &[]),
-        ("Agent", json!({"description": "x /y", "prompt": "read ~/.ssh", "subagent_type": "Explore"}), &[], &[], &[]),
+        (
+            "Agent",
+            json!({"description": "x /y", "prompt": "read ~/.ssh", "subagent_type": "Explore"}),
+            &[],
+            &[],
+            &[],
+        ),
         ("profile", json!({"profile": "me", "ghost": "x"}), &[], &[], &[]),
         ("x", json!({"location": "/etc/x"}), &["/etc/x"], &[], &[]),
-        ("x", json!({"a": "~/x", "b": "../y", "c": "C:\\z", "d": ".env", "e": "src/x"}),
-            &["~/x", "/work/y", "C:/z", "./.env", "./src/x"], &[], &[]),
-        ("x", json!({"a": "a word", "b": "1/2", "c": "and/or else", "d": "</div>", "e": true, "f": null}), &[], &[], &[]),
+        (
+            "x",
+            json!({"a": "~/x", "b": "../y", "c": "C:\\z", "d": ".env", "e": "src/x"}),
+            &["~/x", "/work/y", "C:/z", "./.env", "./src/x"],
+            &[],
+            &[],
+        ),
+        (
+            "x",
+            json!({"a": "a word", "b": "1/2", "c": "and/or else", "d": "</div>", "e": true, "f": null}),
+            &[],
+            &[],
+            &[],
+        ),
         ("x", json!({"mime_type": "text/html"}), &[], &[], &[]),
         ("x", json!(["/etc/a", {"b": ["/etc/c"]}]), &["/etc/a", "/etc/c"], &[], &[]),
         ("x", json!("/etc/a"), &["/etc/a"], &[], &[]),
         ("x", json!({"cwd": "/srv", "path": "a"}), &["/srv", "/srv/a"], &[], &[]),
         ("x", json!({"file_to_read": ".netrc"}), &["./.netrc"], &[], &[]),
-        ("fetch", json!({"url": "https://raw.githubusercontent.com/a/b"}), &[], &["raw.githubusercontent.com"], &[]),
+        (
+            "fetch",
+            json!({"url": "https://raw.githubusercontent.com/a/b"}),
+            &[],
+            &["raw.githubusercontent.com"],
+            &[],
+        ),
         ("fetch", json!({"url": "https://evil.test/?u=api.github.com"}), &[], &["evil.test"], &[]),
-        ("fetch", json!({"urls": ["https://api.github.com/", "https://other.test/"]}), &[], &["api.github.com", "other.test"], &[]),
+        (
+            "fetch",
+            json!({"urls": ["https://api.github.com/", "https://other.test/"]}),
+            &[],
+            &["api.github.com", "other.test"],
+            &[],
+        ),
         ("fetch", json!({"url": "/etc/passwd"}), &["/etc/passwd"], &[], &[]),
-        ("http_request", json!({"host": "intranet", "body": "see http://x.test"}), &[], &["intranet", "x.test"], &[]),
-        ("WebSearch", json!({"query": "x", "allowed_domains": ["a.test"], "blocked_domains": ["b.test"]}), &[], &["a.test"], &[]),
+        (
+            "http_request",
+            json!({"host": "intranet", "body": "see http://x.test"}),
+            &[],
+            &["intranet", "x.test"],
+            &[],
+        ),
+        (
+            "WebSearch",
+            json!({"query": "x", "allowed_domains": ["a.test"], "blocked_domains": ["b.test"]}),
+            &[],
+            &["a.test"],
+            &[],
+        ),
         ("x", json!({"a": {"b": ["go to https://x.test/y now"]}}), &[], &["x.test"], &[]),
         ("x", json!({"path": "https://x.test/y"}), &["./https:/x.test/y"], &["x.test"], &[]),
         ("run_it", json!({"command": "make build"}), &[], &[], &["make build"]),
@@ -110,21 +163,36 @@ fn every_string_of_a_shell_is_a_command() {
         ("shell", json!({"text": "ls", "input": ["pwd", "id"]}), &["ls", "pwd", "id"]),
         ("run_commands", json!({"commands": ["ls", "git push"]}), &["ls", "git push"]),
         ("run_command", json!({"command": "git", "args": ["push", "--force"]}), &["git push --force"]),
-        ("execute_command", json!({"command": "git", "args": ["commit", "-m", "a; b"]}), &["git commit -m 'a; b'"]),
+        (
+            "execute_command",
+            json!({"command": "git", "args": ["commit", "-m", "a; b"]}),
+            &["git commit -m 'a; b'"],
+        ),
         ("shell", json!({"command": "echo", "args": ["a; rm x"]}), &["echo 'a; rm x'", "echo a; rm x"]),
         ("shell", json!({"command": ["bash", "-lc", "git push"]}), &["bash -lc 'git push'"]),
         ("shell", json!({"args": ["rm", "-rf", "/"]}), &["rm -rf /"]),
         ("x", json!({"command": "rm", "args": ["-rf", "it's"]}), &["rm -rf 'it'\\''s'"]),
         ("x", json!({"a": {"cmd": "npm", "argv": ["test"]}}), &["npm test"]),
-        ("run_in_terminal", json!({"command": "ls", "explanation": "rm x", "goal": "y", "isBackground": true}), &["ls"]),
+        (
+            "run_in_terminal",
+            json!({"command": "ls", "explanation": "rm x", "goal": "y", "isBackground": true}),
+            &["ls"],
+        ),
         ("run_shell_command", json!({"command": "ls", "dir_path": "sub", "description": "d"}), &["ls"]),
-        ("Monitor", json!({"description": "watch", "timeout_ms": 1000, "command": "tail -f x"}), &["tail -f x"]),
+        (
+            "Monitor",
+            json!({"description": "watch", "timeout_ms": 1000, "command": "tail -f x"}),
+            &["tail -f x"],
+        ),
         ("KillShell", json!({"shell_id": "b1"}), &[]),
         ("mcp__term__exec", json!({"line": "id"}), &["id"]),
         ("PowerShell", json!({"command": "Remove-Item x"}), &["Remove-Item x"]),
         ("bash", json!({"env": {"A": "rm x"}, "command": "ls"}), &["ls"]),
-        ("bash", json!({"command": ["git status", "git diff"]}),
-            &["'git status' 'git diff'", "git status git diff", "git status", "git diff"]),
+        (
+            "bash",
+            json!({"command": ["git status", "git diff"]}),
+            &["'git status' 'git diff'", "git status git diff", "git status", "git diff"],
+        ),
         ("bash", json!({"shell": "/bin/zsh", "session_id": "x", "command": "ls"}), &["ls"]),
         ("bash", json!({"url": "https://x.test/;id"}), &["https://x.test/;id"]),
     ];
@@ -133,7 +201,10 @@ fn every_string_of_a_shell_is_a_command() {
         assert_eq!(scripts(&facts), want, "{tool} {arguments}");
     }
     let facts = facts("PowerShell", json!({"command": "ls"}));
-    assert_eq!((facts.scripts[0].complete, facts.scripts[0].problem.as_str()), (false, "PowerShell is not read"));
+    assert_eq!(
+        (facts.scripts[0].complete, facts.scripts[0].problem.as_str()),
+        (false, "PowerShell is not read")
+    );
 }
 
 #[test]
@@ -163,7 +234,8 @@ fn a_value_that_cannot_be_understood_is_opaque() {
 #[test]
 fn arguments_by_dotted_name() {
     let facts = facts("x", json!({"a": {"b": [1, "two", {"c": null}]}, "d": true, "e.f": 1.5}));
-    let args: Vec<(&str, &str)> = facts.args.iter().map(|arg| (arg.name.as_str(), arg.value.as_str())).collect();
+    let args: Vec<(&str, &str)> =
+        facts.args.iter().map(|arg| (arg.name.as_str(), arg.value.as_str())).collect();
     assert_eq!(args, [("a.b", "1"), ("a.b", "two"), ("a.b.c", "null"), ("d", "true"), ("e.f", "1.5")]);
     assert_eq!((facts.labels, facts.dir.views[0].as_str()), (vec!["claude-code".to_owned()], "."));
 }
@@ -193,18 +265,29 @@ fn plain_and_gaps() {
         assert!(!f.commands.is_empty(), "{text} {:?}", f.scripts);
         f.commands.iter().all(|command| command.plain)
     };
-    for text in ["git status", "LC_ALL=C ls", "ls 2>&1", "ls >/dev/null 2>&1", "cat < in", "cat <<'X'\na\nX", "cd src && ls", "ls | wc"] {
+    for text in [
+        "git status",
+        "LC_ALL=C ls",
+        "ls 2>&1",
+        "ls >/dev/null 2>&1",
+        "cat < in",
+        "cat <<'X'\na\nX",
+        "cd src && ls",
+        "ls | wc",
+    ] {
         assert!(plain(text), "{text}");
     }
-    for text in ["ls > x", "ls >> x", "PATH=/x ls", "FOO=1 ls", "$X y", "cd / && ls", "cd ~ && ls", "cd $X && ls"] {
+    for text in
+        ["ls > x", "ls >> x", "PATH=/x ls", "FOO=1 ls", "$X y", "cd / && ls", "cd ~ && ls", "cd $X && ls"]
+    {
         assert!(!plain(text), "{text} {:?}", facts("Bash", json!({"command": text})).commands);
     }
     let f = facts("bash", json!({"command": "ls", "env": {"LC_ALL": "C", "LD_PRELOAD": "x"}}));
     assert!(f.commands[0].gap.contains("LD_PRELOAD"), "{:?}", f.commands[0].gap);
     let f = facts("bash", json!({"command": "cat x", "cwd": "/etc"}));
-    assert_eq!((f.commands[0].plain, paths(&f)), (false, vec!["/etc", "/etc/x"]));
+    assert_eq!((f.commands[0].plain, paths(&f)), (false, vec!["/etc/x", "/etc"]));
     let f = facts("bash", json!({"command": "cat x", "cwd": "sub"}));
-    assert_eq!((f.commands[0].plain, paths(&f)), (true, vec!["./sub", "./sub/x"]));
+    assert_eq!((f.commands[0].plain, paths(&f)), (true, vec!["./sub/x", "./sub"]));
 }
 
 #[test]
@@ -228,8 +311,13 @@ fn paths_inside_words() {
     ];
     for (text, want) in cases {
         let f = facts("Bash", json!({"command": text}));
-        let all: Vec<&str> =
-            f.paths.iter().flat_map(|path| &path.names).flat_map(|name| &name.views).map(String::as_str).collect();
+        let all: Vec<&str> = f
+            .paths
+            .iter()
+            .flat_map(|path| &path.names)
+            .flat_map(|name| &name.views)
+            .map(String::as_str)
+            .collect();
         for path in want {
             assert!(all.contains(path), "{text}: {path} not in {all:?}");
         }
@@ -280,7 +368,8 @@ fn hosts_inside_commands() {
 #[test]
 fn large_inputs_stay_linear() {
     let start = std::time::Instant::now();
-    let many: Vec<Value> = (0..4000).map(|n| json!({"path": format!("a/{n}/../%2e/x\\y"), "x": "https://a.test,b"})).collect();
+    let many: Vec<Value> =
+        (0..4000).map(|n| json!({"path": format!("a/{n}/../%2e/x\\y"), "x": "https://a.test,b"})).collect();
     let lap = |what: &str| eprintln!("{what} {:?}", start.elapsed());
     let _ = facts("x", json!({"k".repeat(1000): many}));
     lap("many");

@@ -7,7 +7,7 @@ use super::command::{is_harmless, quoted};
 use super::path::{HOLE, Raw, has_drive, is_network_name};
 use super::tool::{squeeze, words};
 use super::{Builder, url};
-use policy_runtime::facts::{Access, Origin};
+use policy_runtime::facts::Origin;
 use serde_json::{Map, Value};
 
 /// Deepest nesting of arguments.

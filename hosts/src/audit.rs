@@ -1,0 +1,256 @@
+//! The record of decisions: one JSON line each.
+//!
+//! INVARIANT: a line is one line whatever a call holds, and secrets are masked before anything is cut. Nothing is
+//! written here; who appends it owns the file.
+
+use crate::call::Call;
+use crate::redact::{MASK, is_secret_name, mask};
+use crate::reply::{Answer, is_invisible};
+use policy_runtime::facts::{Facts, PathFact};
+use policy_runtime::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
+
+/// Longest summary of arguments, characters.
+pub const MAX_ARGUMENTS: usize = 500;
+/// Longest value of a list, characters.
+const MAX_VALUE: usize = 500;
+/// Most values of a list.
+const MAX_LIST: usize = 32;
+
+/// One recorded decision.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AuditLine {
+    /// RFC 3339, UTC.
+    pub time: String,
+    /// The host.
+    pub host: String,
+    /// The event in snake case.
+    pub event: String,
+    /// The host's session.
+    pub session: String,
+    /// The subagent's type.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub agent: String,
+    /// The MCP server; empty for a host's own tool.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub server: String,
+    /// The tool as the host spells it.
+    pub tool: String,
+    /// What the call got.
+    pub decision: String,
+    /// What `observe` would have enforced.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub observed: String,
+    /// The deciding block.
+    pub rule: String,
+    /// Why, one line.
+    pub reason: String,
+    /// Where the deciding line was written (`agent.policy:12`).
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub place: String,
+    /// Paths of the call.
+    pub paths: Vec<String>,
+    /// Commands of the call.
+    pub commands: Vec<String>,
+    /// Hosts of the call.
+    pub hosts: Vec<String>,
+    /// The arguments as JSON, masked, then cut at 500 characters.
+    pub arguments: String,
+}
+
+impl AuditLine {
+    /// The record of one decision. `time` is RFC 3339 in UTC.
+    pub fn new(time: &str, call: &Call, facts: &Facts, answer: &Answer) -> AuditLine {
+        let place = &answer.place;
+        AuditLine {
+            time: time.to_owned(),
+            host: value(&call.host),
+            event: value(&call.event),
+            session: value(&call.session),
+            agent: value(call.agent.as_deref().unwrap_or_default()),
+            server: value(
+                call.server
+                    .as_deref()
+                    .or(facts.readings.first().map(|name| name.server.as_str()))
+                    .unwrap_or_default(),
+            ),
+            tool: value(&call.tool),
+            decision: answer.decision.word().to_owned(),
+            observed: answer.observed.map(|decision| decision.word().to_owned()).unwrap_or_default(),
+            rule: value(&answer.rule),
+            reason: mask(&answer.reason()),
+            place: match (place.file.as_str(), place.line) {
+                ("", _) => String::new(),
+                (file, 0) => value(file),
+                (file, line) => format!("{}:{line}", value(file)),
+            },
+            paths: list(facts.paths.iter().map(path_text)),
+            commands: list(facts.scripts.iter().map(|script| script.text.as_str())),
+            hosts: list(facts.domains.iter().map(|domain| domain.host.as_str())),
+            arguments: arguments(&call.arguments),
+        }
+    }
+
+    /// The JSON line with its newline. Control and invisible characters are escaped.
+    pub fn to_line(&self) -> String {
+        let mut out = Vec::new();
+        let mut writer = serde_json::Serializer::with_formatter(&mut out, Visible);
+        // Plain texts and lists of them always serialize.
+        if self.serialize(&mut writer).is_err() {
+            return String::new();
+        }
+        out.push(b'\n');
+        String::from_utf8(out).unwrap_or_default()
+    }
+
+    /// Reads a line back.
+    ///
+    /// # Errors
+    ///
+    /// When it is not such a line.
+    pub fn parse(line: &str) -> Result<AuditLine, String> {
+        if !line.trim_start().starts_with('{') {
+            return Err("it is not an object".to_owned());
+        }
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+}
+
+fn path_text(path: &PathFact) -> &str {
+    path.names.first().and_then(|name| name.views.first()).map_or(path.written.as_str(), String::as_str)
+}
+
+fn value(text: &str) -> String {
+    cut(mask(text).replace('\u{1}', "…"), MAX_VALUE)
+}
+
+fn list<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for text in texts {
+        let text = value(text);
+        if out.contains(&text) {
+            continue;
+        }
+        if out.len() >= MAX_LIST {
+            out.push("…".to_owned());
+            break;
+        }
+        out.push(text);
+    }
+    out
+}
+
+fn cut(text: String, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// The arguments as JSON with secrets masked, cut at 500 characters. Stops when there is enough.
+pub fn arguments(arguments: &Value) -> String {
+    let mut out = String::new();
+    write(&mut out, arguments, false, 0);
+    cut(out, MAX_ARGUMENTS)
+}
+
+fn write(out: &mut String, value: &Value, secret: bool, depth: usize) {
+    // Four bytes a character: then the cut falls before here.
+    if out.len() > MAX_ARGUMENTS * 4 || depth > 128 {
+        return;
+    }
+    match value {
+        Value::Object(map) => {
+            out.push('{');
+            for (at, (key, value)) in map.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                out.push_str(&Value::String(mask(key)).to_string());
+                out.push(':');
+                write(out, value, secret || is_secret_name(key), depth + 1);
+                if out.len() > MAX_ARGUMENTS * 4 {
+                    return;
+                }
+            }
+            out.push('}');
+        }
+        Value::Array(items) => {
+            out.push('[');
+            for (at, value) in items.iter().enumerate() {
+                if at > 0 {
+                    out.push(',');
+                }
+                write(out, value, secret, depth + 1);
+                if out.len() > MAX_ARGUMENTS * 4 {
+                    return;
+                }
+            }
+            out.push(']');
+        }
+        Value::Null | Value::Bool(_) => out.push_str(&value.to_string()),
+        _ if secret => {
+            out.push('"');
+            out.push_str(MASK);
+            out.push('"');
+        }
+        Value::String(text) => out.push_str(&Value::String(mask(text)).to_string()),
+        Value::Number(number) => out.push_str(&number.to_string()),
+    }
+}
+
+/// Escapes what a terminal or an editor would obey or hide.
+struct Visible;
+
+impl Formatter for Visible {
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(|c: char| c.is_control() || is_invisible(c)) {
+            writer.write_all(rest.get(..at).unwrap_or_default().as_bytes())?;
+            let mut chars = rest.get(at..).unwrap_or_default().chars();
+            if let Some(c) = chars.next() {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+            }
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}
+
+/// The line for a verdict. `now_ns` is nanoseconds since the epoch.
+pub fn line(call: &Call, facts: &Facts, verdict: &Verdict, now_ns: i64) -> String {
+    AuditLine::new(&rfc3339(now_ns), call, facts, &Answer::from(verdict)).to_line()
+}
+
+/// A time as RFC 3339 in UTC with milliseconds.
+pub fn rfc3339(now_ns: i64) -> String {
+    let (seconds, nanos) = (now_ns.div_euclid(1_000_000_000), now_ns.rem_euclid(1_000_000_000));
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days counted from 0000-03-01, so that a leap day is the last of its year.
+    let days = day + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}.{:03}Z",
+        second / 3600,
+        second / 60 % 60,
+        second % 60,
+        nanos / 1_000_000
+    )
+}
+
+#[cfg(test)]
+#[path = "audit_tests.rs"]
+mod tests;

@@ -1,0 +1,144 @@
+//! Claude Code: hook events of version 2.1 and their answers.
+//!
+//! INVARIANT: a refusal is said in the words this host enforces for that event, whole JSON with exit 0 where it reads
+//! JSON, else exit 2; no opinion prints nothing, so the user's own prompts stay.
+//!
+//! `PreToolUse`, `PermissionRequest` and `PreSkillShellCommand` are one question (may this call run) and are decided
+//! as `pre_tool_use`; only their answers differ. For `PreSkillShellCommand` no JSON answer is documented and an unknown
+//! shape would let the command run, so deny is exit 2, and so is ask: nobody can be asked there. At other events only
+//! a guard that denies has a say, as a top-level `block`; a default is about calls.
+
+use crate::Host;
+use crate::call::Call;
+use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::reply::{Answer, Reply, clean};
+use policy_runtime::verdict::Decision;
+use serde_json::{Map, Value, json};
+
+/// Claude Code.
+pub struct ClaudeCode;
+
+/// Fields that every event has; the rest of an event without a tool are its arguments.
+const COMMON: [&str; 11] = [
+    "session_id",
+    "transcript_path",
+    "cwd",
+    "hook_event_name",
+    "prompt_id",
+    "permission_mode",
+    "agent_id",
+    "agent_type",
+    "effort",
+    "source",
+    "agent_transcript_path",
+];
+
+impl Host for ClaudeCode {
+    fn name(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn parse(&self, input: &[u8]) -> Result<Event, InputError> {
+        let mut fields = Fields(parse_strict(input)?);
+        let host_event = fields.needed("hook_event_name")?;
+        let event = match host_event.as_str() {
+            "PreToolUse" | "PermissionRequest" | "PreSkillShellCommand" => "pre_tool_use".to_owned(),
+            "PostToolUse" | "PostToolUseFailure" | "UserPromptSubmit" | "ConfigChange" => snake(&host_event),
+            // Blocked once already: a second block would never let it end.
+            "Stop" | "SubagentStop" if fields.0.get("stop_hook_active") != Some(&Value::Bool(true)) => {
+                snake(&host_event)
+            }
+            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
+            other if ["pre_tool_use", "permission_request"].contains(&snake(other).as_str()) => {
+                return Err(InputError::Shape(format!(
+                    "`{}` is not how this host spells the event",
+                    clean(other, 40)
+                )));
+            }
+            _ => return Ok(Event::Ignore),
+        };
+        let has_tool = event.ends_with("tool_use") || event == "post_tool_use_failure";
+        let mut call = Call {
+            host: self.name().to_owned(),
+            event,
+            host_event,
+            server: server(&fields)?,
+            cwd: fields.folder("cwd")?,
+            session: fields.text("session_id")?.unwrap_or_default(),
+            agent: fields.text("agent_type")?,
+            ..Call::default()
+        };
+        if has_tool {
+            call.tool = fields.needed("tool_name")?;
+            call.arguments = fields.object("tool_input")?;
+        } else {
+            let rest: Map<String, Value> =
+                fields.0.into_iter().filter(|(key, _)| !COMMON.contains(&key.as_str())).collect();
+            call.arguments = Value::Object(rest);
+        }
+        Ok(Event::Call(Box::new(call)))
+    }
+
+    fn reply(&self, call: &Call, answer: &Answer) -> Reply {
+        let reason = format!("policy: {}", answer.reason());
+        let event = call.host_event.as_str();
+        match (event, answer.decision) {
+            ("PreToolUse", Decision::Host) => Reply::default(),
+            ("PreToolUse", decision) => Reply::json(&json!({"hookSpecificOutput": {
+                "hookEventName": event,
+                "permissionDecision": decision.word(),
+                "permissionDecisionReason": reason,
+            }})),
+            ("PermissionRequest", Decision::Deny) => {
+                permission(json!({"behavior": "deny", "message": reason, "interrupt": false}))
+            }
+            ("PermissionRequest", Decision::Allow) => permission(json!({"behavior": "allow"})),
+            ("PreSkillShellCommand", Decision::Deny | Decision::Ask) => {
+                Reply { stderr: format!("{reason}\n").into_bytes(), exit: 2, ..Reply::default() }
+            }
+            ("PermissionRequest" | "PreSkillShellCommand", _) => Reply::default(),
+            (_, Decision::Deny) if answer.guard => {
+                Reply::json(&json!({"decision": "block", "reason": reason}))
+            }
+            _ => Reply::default(),
+        }
+    }
+
+    fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
+        let text = clean(reason, 400);
+        match event {
+            Some("PreToolUse" | "PermissionRequest") => {
+                let call = Call { host_event: event.unwrap_or_default().to_owned(), ..Call::default() };
+                let mut reply = self.reply(&call, &Answer::own(Decision::Deny, reason));
+                reply.stderr = Reply::error(0, &text).stderr;
+                reply
+            }
+            Some("ConfigChange") => {
+                Reply::json(&json!({"decision": "block", "reason": format!("policy: {text}")}))
+            }
+            // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
+            Some(event) if event != "PreSkillShellCommand" => Reply::error(1, &text),
+            // SECURITY: blocks whatever the event was.
+            _ => Reply::error(2, &text),
+        }
+    }
+}
+
+fn permission(decision: Value) -> Reply {
+    Reply::json(&json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}))
+}
+
+fn server(fields: &Fields) -> Result<Option<String>, InputError> {
+    match fields.0.get("mcp_server") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(server)) => match server.get("name") {
+            Some(Value::String(name)) if !name.is_empty() => Ok(Some(name.clone())),
+            _ => Err(InputError::Shape("`mcp_server` has no name".to_owned())),
+        },
+        Some(_) => Err(InputError::Shape("`mcp_server` is not an object".to_owned())),
+    }
+}
+
+#[cfg(test)]
+#[path = "claude_code_tests.rs"]
+mod tests;

@@ -1,0 +1,141 @@
+//! The generic host: any program that sends an event as JSON and reads a decision.
+//!
+//! INVARIANT: a decision is always printed; nobody stands behind this host, so no opinion is `ask`.
+//!
+//! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?}`; other keys are ignored and a missing
+//! event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, exit 0. What
+//! could not be decided is denied and exits 2, so that a caller that reads no output still stops.
+
+use crate::Host;
+use crate::call::Call;
+use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::reply::{Answer, Reply, clean};
+use policy_runtime::verdict::Decision;
+use serde_json::{Value, json};
+
+/// The generic host.
+pub struct Generic;
+
+impl Host for Generic {
+    fn name(&self) -> &'static str {
+        "generic"
+    }
+
+    fn parse(&self, input: &[u8]) -> Result<Event, InputError> {
+        let mut fields = Fields(parse_strict(input)?);
+        let host_event = fields.text("event")?.unwrap_or_else(|| "pre_tool_use".to_owned());
+        let event = snake(&host_event);
+        let tool = if matches!(event.as_str(), "pre_tool_use" | "post_tool_use") {
+            fields.needed("tool_name")?
+        } else {
+            fields.text("tool_name")?.unwrap_or_default()
+        };
+        Ok(Event::Call(Box::new(Call {
+            host: self.name().to_owned(),
+            event,
+            host_event,
+            server: fields.text("server")?.filter(|server| !server.is_empty()),
+            tool,
+            arguments: fields.object("tool_input")?,
+            cwd: fields.folder("cwd")?,
+            session: fields.text("session_id")?.unwrap_or_default(),
+            agent: fields.text("agent")?,
+            label: None,
+        })))
+    }
+
+    fn reply(&self, _call: &Call, answer: &Answer) -> Reply {
+        Reply::json(&object(answer))
+    }
+
+    fn fail_closed(&self, _event: Option<&str>, reason: &str) -> Reply {
+        let answer = Answer::own(Decision::Deny, reason);
+        Reply {
+            exit: 2,
+            stderr: Reply::error(2, &clean(reason, 400)).stderr,
+            ..Reply::json(&object(&answer))
+        }
+    }
+}
+
+/// The printed decision; also what `policy check --batch` writes.
+pub fn object(answer: &Answer) -> Value {
+    let findings: Vec<Value> = answer
+        .findings
+        .iter()
+        .map(|finding| {
+            json!({
+                "rule": finding.rule,
+                "severity": finding.severity.word(),
+                "message": clean(&finding.message, 400),
+                "line": finding.line,
+            })
+        })
+        .collect();
+    json!({
+        "decision": answer.decision.without_host().word(),
+        "rule": answer.rule,
+        "reason": answer.reason(),
+        "findings": findings,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use policy_runtime::verdict::{Finding, Place, Severity};
+
+    #[test]
+    fn events() {
+        let parse = |text: &str| Generic.parse(text.as_bytes());
+        let Ok(Event::Call(call)) = parse(
+            "{\"event\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"session_id\":\"s\",\
+             \"cwd\":\"/w\",\"server\":\"fs\",\"agent\":\"Explore\",\"file_content\":\"x\"}",
+        ) else {
+            panic!()
+        };
+        assert_eq!(
+            (call.event.as_str(), call.host_event.as_str(), call.tool.as_str()),
+            ("pre_tool_use", "PreToolUse", "Bash")
+        );
+        assert_eq!((call.server.as_deref(), call.agent.as_deref()), (Some("fs"), Some("Explore")));
+        assert_eq!((call.cwd.to_str(), call.arguments["command"].as_str()), (Some("/w"), Some("ls")));
+        assert!(
+            matches!(parse("{\"tool_name\":\"x\"}"), Ok(Event::Call(call)) if call.event == "pre_tool_use")
+        );
+        assert!(matches!(parse("{\"event\":\"Stop\"}"), Ok(Event::Call(call)) if call.event == "stop"));
+        for (text, part) in [
+            ("{}", "`tool_name` is missing"),
+            ("{\"tool_name\":\"\"}", "`tool_name` is missing"),
+            ("{\"tool_name\":3}", "`tool_name` is not a text"),
+            ("{\"tool_name\":\"x\",\"tool_input\":[]}", "`tool_input` is not an object"),
+            ("{\"tool_name\":\"x\",\"cwd\":\"a/b\"}", "not an absolute path"),
+            ("{\"tool_name\":\"x\",\"server\":{}}", "`server` is not a text"),
+        ] {
+            assert!(parse(text).unwrap_err().to_string().contains(part), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_decision_is_always_printed() {
+        let mut answer = Answer::own(Decision::Host, "nothing answered");
+        answer.findings.push(Finding {
+            rule: "g".to_owned(),
+            severity: Severity::Warning,
+            message: "m\n".to_owned(),
+            suggest: String::new(),
+            place: Place::default(),
+            line: 3,
+        });
+        let reply = Generic.reply(&Call::default(), &answer);
+        assert_eq!(
+            String::from_utf8(reply.stdout).unwrap(),
+            "{\"decision\":\"ask\",\"rule\":\"built-in\",\"reason\":\"built-in: nothing answered\",\
+             \"findings\":[{\"rule\":\"g\",\"severity\":\"warning\",\"message\":\"m\",\"line\":3}]}\n"
+        );
+        let reply = Generic.fail_closed(None, "the event is empty");
+        assert_eq!(reply.exit, 2);
+        assert!(String::from_utf8(reply.stdout).unwrap().starts_with("{\"decision\":\"deny\""));
+        assert_eq!(reply.stderr, b"policy: the event is empty\n");
+    }
+}

@@ -1,0 +1,319 @@
+//! Masks what looks like a secret before a text is recorded.
+//!
+//! INVARIANT: time is linear in the text. Masking is a courtesy, not a promise: a masked text may still hold secrets.
+
+/// Stands for a secret.
+pub const MASK: &str = "***";
+
+/// Prefixes of keys, and the least length of the whole.
+const PREFIXES: [(&str, usize); 42] = [
+    ("sk-", 12),
+    ("sk_live_", 16),
+    ("sk_test_", 16),
+    ("rk_live_", 16),
+    ("rk_test_", 16),
+    ("pk_live_", 16),
+    ("whsec_", 16),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghu_", 16),
+    ("ghs_", 16),
+    ("ghr_", 16),
+    ("github_pat_", 20),
+    ("glpat-", 14),
+    ("gldt-", 14),
+    ("xoxa-", 12),
+    ("xoxb-", 12),
+    ("xoxp-", 12),
+    ("xoxr-", 12),
+    ("xoxs-", 12),
+    ("xapp-", 12),
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 24),
+    ("ya29.", 16),
+    ("npm_", 20),
+    ("hf_", 16),
+    ("eyJ", 20),
+    ("dop_v1_", 16),
+    ("shpat_", 16),
+    ("SG.", 20),
+    ("pypi-", 20),
+    ("AGE-SECRET-KEY-", 20),
+    ("lin_api_", 16),
+    ("sbp_", 16),
+    ("rubygems_", 16),
+    ("dckr_pat_", 16),
+    ("gsk_", 16),
+    ("xai-", 16),
+    ("r8_", 16),
+    ("tvly-", 12),
+    ("hvs.", 16),
+];
+
+/// Ends of names whose values are secrets; letters and digits only.
+const NAMES: [&str; 20] = [
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "apikey",
+    "accesskey",
+    "accesskeyid",
+    "secretkey",
+    "privatekey",
+    "authorization",
+    "auth",
+    "credential",
+    "credentials",
+    "sessionkey",
+    "cookie",
+    "accountkey",
+    "signingkey",
+    "encryptionkey",
+];
+
+/// Bytes before a sign in which its name is looked for.
+const NAME_BYTES: usize = 64;
+
+/// The text with secrets masked: bearer tokens, values of secret names, keys with known prefixes, private keys, and
+/// the user part of URLs.
+pub fn mask(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(4096));
+    let mut at = 0;
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        match secret(text, at) {
+            Some((keep, end)) if end > at => {
+                out.push_str(text.get(at..keep).unwrap_or_default());
+                out.push_str(MASK);
+                at = end;
+            }
+            _ => {
+                out.push(c);
+                at += c.len_utf8();
+            }
+        }
+    }
+    out
+}
+
+/// Whether the value under this name is a secret.
+pub fn is_secret_name(name: &str) -> bool {
+    let end: String = {
+        let mut tail: Vec<char> = name
+            .chars()
+            .rev()
+            .filter(|c| c.is_ascii_alphanumeric())
+            .take(24)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
+        tail.reverse();
+        tail.into_iter().collect()
+    };
+    NAMES.iter().any(|secret| end.ends_with(secret))
+}
+
+/// A secret at this place: where it begins and ends.
+fn secret(text: &str, at: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    match bytes.get(at)? {
+        b'-' if text.get(at..)?.starts_with("-----BEGIN ") => private_key(text, at),
+        b':' if text.get(at..)?.starts_with("://") => user_part(text, at + 3),
+        b'=' | b':' => named_value(text, at),
+        b' ' | b'\t' => flag_value(text, at),
+        byte if byte.is_ascii_alphabetic() => {
+            let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+            if before.is_some_and(u8::is_ascii_alphanumeric) {
+                return None;
+            }
+            key(text, at).or_else(|| scheme_token(text, at))
+        }
+        _ => None,
+    }
+}
+
+fn private_key(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.get(at..)?;
+    let head: String = rest.chars().take(80).collect();
+    let begin = head.find("PRIVATE KEY")?;
+    // Without an end all of the rest is the key.
+    let behind = rest.get(begin..)?;
+    let end = match behind.find("-----END") {
+        Some(end) => {
+            let tail = behind.get(end + 8..)?;
+            let close = tail.find("-----").map_or(tail.len(), |close| close + 5);
+            begin + end + 8 + close
+        }
+        None => rest.len(),
+    };
+    Some((at, at + end))
+}
+
+fn user_part(text: &str, start: usize) -> Option<(usize, usize)> {
+    let rest = text.get(start..)?;
+    let authority = run(rest, |c| {
+        !(c.is_whitespace() || matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>' | '`' | '\\'))
+    });
+    let end = authority.rfind('@')?;
+    (end > 0).then_some((start, start + end))
+}
+
+/// `NAME=VALUE`, `NAME: VALUE`, `"NAME": "VALUE"`.
+fn named_value(text: &str, at: usize) -> Option<(usize, usize)> {
+    let before = tail(text, at).trim_end_matches([' ', '"', '\'', '\\', ':']);
+    if !is_secret_name(word_before(before)) {
+        return None;
+    }
+    let mut start = at + 1;
+    start += run(text.get(start..)?, |c| matches!(c, ' ' | '\t' | '=')).len();
+    value(text, start)
+}
+
+/// `--NAME VALUE`, `-u USER:VALUE`.
+fn flag_value(text: &str, at: usize) -> Option<(usize, usize)> {
+    let before = tail(text, at);
+    let word = before.rsplit([' ', '\t', '\n', '"', '\'']).next()?;
+    let start = at + run(text.get(at..)?, |c| matches!(c, ' ' | '\t')).len();
+    if word.starts_with("--") && is_secret_name(word) {
+        return value(text, start);
+    }
+    if word == "-u" || word == "--user" {
+        let token = run(text.get(start..)?, |c| !c.is_whitespace());
+        let colon = token.find(':')?;
+        return Some((start + colon + 1, start + token.len()));
+    }
+    None
+}
+
+fn value(text: &str, start: usize) -> Option<(usize, usize)> {
+    let rest = text.get(start..)?;
+    for quote in ["\\\"", "\"", "'"] {
+        if let Some(inside) = rest.strip_prefix(quote) {
+            let length = inside.find(quote).unwrap_or(inside.len());
+            let start = start + quote.len();
+            return (length > 0).then_some((start, start + length));
+        }
+    }
+    let unquoted = |c: char| {
+        !(c.is_whitespace()
+            || matches!(c, '"' | '\'' | '&' | ',' | ';' | ')' | '}' | ']' | '<' | '>' | '|' | '`' | '\\'))
+    };
+    let mut length = run(rest, unquoted).len();
+    let first = rest.get(..length)?;
+    if ["bearer", "basic", "token", "digest"].iter().any(|scheme| first.eq_ignore_ascii_case(scheme)) {
+        let blanks = run(rest.get(length..)?, |c| c == ' ').len();
+        length += blanks + run(rest.get(length + blanks..)?, unquoted).len();
+    }
+    (length > 0).then_some((start, start + length))
+}
+
+fn key(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.get(at..)?;
+    let (_, least) = PREFIXES.iter().find(|(prefix, _)| rest.starts_with(prefix))?;
+    let whole = run(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    (whole.len() >= *least).then_some((at, at + whole.len()))
+}
+
+/// `Bearer TOKEN`, `Basic TOKEN`.
+fn scheme_token(text: &str, at: usize) -> Option<(usize, usize)> {
+    let rest = text.get(at..)?;
+    let (scheme, least) = [("bearer", 4), ("basic", 12)]
+        .into_iter()
+        .find(|(scheme, _)| rest.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme)))?;
+    let behind = rest.get(scheme.len()..)?;
+    let blanks = run(behind, |c| matches!(c, ' ' | '\t')).len();
+    let token = run(behind.get(blanks..)?, |c| {
+        c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '~' | '+' | '/' | '=' | '-')
+    });
+    let start = at + scheme.len() + blanks;
+    (blanks > 0 && token.len() >= least).then_some((start, start + token.len()))
+}
+
+fn run(text: &str, fits: impl Fn(char) -> bool) -> &str {
+    let end = text.find(|c| !fits(c)).unwrap_or(text.len());
+    text.get(..end).unwrap_or_default()
+}
+
+/// The last few bytes before a place.
+fn tail(text: &str, at: usize) -> &str {
+    let mut start = at.saturating_sub(NAME_BYTES);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..at).unwrap_or_default()
+}
+
+fn word_before(text: &str) -> &str {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let start = text
+        .rfind(|c| !fits(c))
+        .map_or(0, |at| at + text.get(at..).and_then(|s| s.chars().next()).map_or(1, char::len_utf8));
+    text.get(start..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_masked() {
+        let cases = [
+            ("Authorization: Bearer abc.def-123", "Authorization: ***"),
+            ("curl -H 'Authorization: Basic dXNlcjpwYXNz'", "curl -H 'Authorization: ***'"),
+            ("bearer abcd1234 x", "bearer *** x"),
+            ("token=abc&x=1", "token=***&x=1"),
+            ("GITHUB_TOKEN=abc make", "GITHUB_TOKEN=*** make"),
+            ("api_key: 'a b'", "api_key: '***'"),
+            ("{\"password\": \"hun\\ter\", \"x\": 1}", "{\"password\": \"***\", \"x\": 1}"),
+            ("{\\\"password\\\":\\\"hunter\\\"}", "{\\\"password\\\":\\\"***\\\"}"),
+            ("X-Api-Key: abc", "X-Api-Key: ***"),
+            ("--password hunter2 -v", "--password *** -v"),
+            ("--token=hunter2", "--token=***"),
+            ("curl -u me:hunter2 https://a.test", "curl -u me:*** https://a.test"),
+            ("sk-abcdefghijklmnop", "***"),
+            ("x sk_live_abcdefghijklmnop.", "x ***"),
+            ("ghp_abcdefghijklmnopqrstuv,", "***,"),
+            ("AKIAIOSFODNN7EXAMPLE", "***"),
+            ("AWS_SECRET_ACCESS_KEY=abc/def+1", "AWS_SECRET_ACCESS_KEY=***"),
+            ("https://me:hunter2@a.test/x", "https://***@a.test/x"),
+            ("https://a.test/x@y", "https://a.test/x@y"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\nx", "***\nx"),
+            ("-----BEGIN PRIVATE KEY-----\nMIIE", "***"),
+            ("-----BEGIN PUBLIC KEY-----\nMIIE", "-----BEGIN PUBLIC KEY-----\nMIIE"),
+            ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc-_", "***"),
+            ("password=", "password="),
+            ("max_tokens=5 author=me task-list risk-averse", "max_tokens=5 author=me task-list risk-averse"),
+            ("git log --author=me", "git log --author=me"),
+            ("passwörter: ä", "passwörter: ä"),
+            ("ä=ü token=ö", "ä=ü token=***"),
+        ];
+        for (text, want) in cases {
+            assert_eq!(mask(text), want, "{text}");
+        }
+        assert!(is_secret_name("clientSecret") && is_secret_name("db.PASSWORD") && !is_secret_name("path"));
+    }
+
+    #[test]
+    fn masking_is_linear() {
+        let start = std::time::Instant::now();
+        for text in [
+            "token=",
+            "://",
+            "eyJ-",
+            "-----BEGIN ",
+            "-----BEGIN PRIVATE KEY",
+            "Bearer ",
+            "a:",
+            "sk-",
+            "token=\"",
+            "--token ",
+            "ghp_.",
+            "-u ",
+        ] {
+            let _ = mask(&text.repeat(1_000_000 / text.len()));
+        }
+        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    }
+}
