@@ -86,7 +86,11 @@ pub(super) fn knowledge(block: &ast::Program, names: Vec<String>) -> Program {
     let (style, value_flags, attached) =
         (program.style, program.value_flags.clone(), program.attached_flags.clone());
     for sub in &mut program.subcommands {
-        sub.program.style = style;
+        // A command that begins right behind the words keeps its own flags (`git bisect run sh -c TEXT`).
+        let direct = sub.program.inner.iter().any(|inner| {
+            matches!(inner, Inner::Operands { skip: 0 } | Inner::OperandsText { skip: 0 })
+        });
+        sub.program.style = if direct && style == OptionStyle::Anywhere { OptionStyle::First } else { style };
         sub.program.value_flags = value_flags.clone();
         sub.program.attached_flags = attached.clone();
     }
