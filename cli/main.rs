@@ -1,1 +1,78 @@
-fn main(){}
+//! The binary `policy`: reads the command line and hands over to one file a command.
+//!
+//! INVARIANT: `hook` is dispatched before anything else is looked at, and exits only with its host's codes; every other
+//! command exits with 0, 1, 2, 3, 4 or 64.
+
+mod args;
+mod commands;
+mod context;
+mod output;
+mod render;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, FromArgMatches};
+use context::{Context, Flavor};
+use output::{Outcome, USAGE};
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let flavor = Flavor::of(words.first());
+    if words.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&words) {
+        return commands::hook::run(words.get(2..).unwrap_or_default(), flavor);
+    }
+    let cli = match parse(&words, flavor) {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    let context = Context::new(&cli.common, flavor);
+    match dispatch(cli.command, &context) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("{}: {}", flavor.name(), output::visible(&failure.message));
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn asks_for_help(words: &[OsString]) -> bool {
+    words.iter().any(|word| word == "--help" || word == "-h")
+}
+
+fn parse(words: &[OsString], flavor: Flavor) -> Result<Cli, ExitCode> {
+    let command = Cli::command().name(flavor.name()).bin_name(flavor.name());
+    let parsed = command.try_get_matches_from(words).and_then(|matches| Cli::from_arg_matches(&matches));
+    parsed.map_err(|error| {
+        let _ = error.print();
+        use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+        // ORDER: clap's own code for bad usage is 2, which here is a deny.
+        match error.kind() {
+            DisplayHelp | DisplayVersion => ExitCode::SUCCESS,
+            _ => ExitCode::from(USAGE),
+        }
+    })
+}
+
+fn dispatch(command: Command, context: &Context) -> Outcome {
+    match command {
+        Command::Init(args) => commands::init::run(&args, context),
+        Command::Compile(args) => commands::compile::run(&args, context),
+        Command::Test(args) => commands::test::run(&args, context),
+        Command::Fmt(args) => commands::fmt::run(&args, context),
+        Command::Import(args) => commands::import::run(&args, context),
+        Command::Trust(args) => commands::trust::run(&args, context),
+        Command::Check(args) => commands::check::run(&args, context),
+        Command::Explain(args) => commands::explain::run(&args, context),
+        Command::Shell(args) => commands::shell::run(&args, context),
+        Command::Hook(_) => {
+            Err(output::Failure::usage("`hook` is the first word: `policy hook --host NAME`"))
+        }
+        Command::Audit(args) => commands::audit::run(&args, context),
+        Command::Wrap { .. } => Err(output::Failure::usage(
+            "`wrap` is not in this version; register `policy hook` with the host instead",
+        )),
+    }
+}

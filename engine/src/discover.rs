@@ -130,7 +130,7 @@ pub fn policies_in(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileErr
 }
 
 /// Whether `name` matches `pattern`, in which `*` is any run.
-fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or("");
     let Some(mut rest) = name.strip_prefix(first) else { return false };

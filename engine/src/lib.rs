@@ -4,10 +4,18 @@
 //! is never left out.
 
 pub mod cache;
+pub mod combine;
+pub mod compile;
+pub mod decide;
 pub mod discover;
+pub mod explain;
+pub mod layers;
 pub mod open;
 pub mod places;
+pub mod programs;
 pub mod session;
+pub mod sources;
+pub mod tested;
 pub mod trust;
 
 #[cfg(test)]

@@ -1,0 +1,299 @@
+//! The command line.
+//!
+//! INVARIANT: bad usage exits with 64, never with a code that means a decision; `hook` never comes here.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Compiles allow, ask and deny rules for AI agents into one decision table and enforces it on every tool call.
+#[derive(Debug, Parser)]
+#[command(name = "policy", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "\
+Start:
+  policy init                                  write a starter agent.policy for this folder
+  policy check bash '{\"command\": \"git push -f\"}'   ask what a call gets
+  policy explain bash '{\"command\": \"ls\"}'        and why
+  policy hook --host claude-code               answer a host's hook event from standard input
+
+Exit codes: 0 ok or allow, 1 findings or failed tests, 2 deny, 3 ask, 4 bad policy, 64 bad usage")]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// What every command understands.
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What every command understands.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// How to report: for a person at a terminal, as plain lines, or as JSON.
+    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<Format>,
+    /// Say only what went wrong.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Say more.
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+    /// The home folder, instead of the password database's (for tests).
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// The folder to work in, instead of the current one (for tests).
+    #[arg(long, global = true, hide = true, value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
+}
+
+/// How to report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For a person: sources quoted, colors at a terminal.
+    Human,
+    /// Plain lines without drawing, for screen readers and logs.
+    Plain,
+    /// JSON.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a starter agent.policy fitted to this folder, and trust it.
+    #[command(after_help = "Examples:\n  policy init\n  policy init services/api")]
+    Init(InitArgs),
+    /// Check a policy, run its tests and write its table.
+    #[command(after_help = "\
+Examples:
+  policy compile                         the policy of this folder; the table goes to the cache
+  policy compile agent.policy -o agent.table
+  policy compile --check team.policy     write nothing")]
+    Compile(CompileArgs),
+    /// Run the `expect` and `test` blocks of policies.
+    #[command(after_help = "Examples:\n  policy test\n  policy test policies/ team.policy")]
+    Test(FilesArgs),
+    /// Write policies in the one canonical form.
+    #[command(
+        after_help = "Examples:\n  policy fmt\n  policy fmt --check policies/\n  policy fmt - < agent.policy"
+    )]
+    Fmt(FmtArgs),
+    /// Print the .policy equivalent of an agent-firewall.yml.
+    #[command(
+        after_help = "Examples:\n  policy import agent-firewall.yml > agent.policy\n  policy import agent-firewall.yml -o agent.policy"
+    )]
+    Import(ImportArgs),
+    /// Let the policy of a project also allow, as its files are now.
+    #[command(after_help = "Examples:\n  policy trust\n  policy trust ~/work/app\n  policy trust --revoke")]
+    Trust(TrustArgs),
+    /// Ask what a call gets. Exit 0 allow, 2 deny, 3 ask.
+    #[command(after_help = "\
+Examples:
+  policy check bash '{\"command\": \"git push --force\"}'
+  policy check create_issue '{\"title\": \"x\"}' --server github
+  policy check read_file '{\"path\": \".env\"}' --policy agent-firewall.yml
+  policy check --batch < calls.jsonl     lines {id, tool, arguments, server?, cwd?}")]
+    Check(CheckArgs),
+    /// Print the compiled rules, or why a call gets what it gets.
+    #[command(after_help = "\
+Examples:
+  policy explain                         every rule that holds here, for review
+  policy explain --policy team.policy
+  policy explain bash '{\"command\": \"git push -f\"}'")]
+    Explain(ExplainArgs),
+    /// Show which commands the reader sees in a shell text.
+    #[command(
+        after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
+    )]
+    Shell(ShellArgs),
+    /// Answer one hook event from standard input (see `docs/hosts.md`).
+    #[command(after_help = "\
+Examples:
+  policy hook --host claude-code
+  policy hook --host generic --policy team.policy < event.json")]
+    Hook(HookArgs),
+    /// Show the log of decisions.
+    #[command(
+        after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json"
+    )]
+    Audit(AuditArgs),
+    /// Run an MCP server behind the policy (not in this version).
+    #[command(hide = true, disable_help_flag = true)]
+    Wrap {
+        /// Its words.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
+}
+
+/// `policy init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The folder; the current one by default.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+/// `policy compile`.
+#[derive(Debug, Args)]
+pub(crate) struct CompileArgs {
+    /// The policy; by default the one that holds in this folder.
+    pub(crate) file: Option<PathBuf>,
+    /// Where to write the table.
+    #[arg(short, long, value_name = "TABLE", conflicts_with = "check")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write nothing.
+    #[arg(long)]
+    pub(crate) check: bool,
+}
+
+/// Files or folders.
+#[derive(Debug, Args)]
+pub(crate) struct FilesArgs {
+    /// Policies, or folders with `*.policy` files.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// `policy fmt`.
+#[derive(Debug, Args)]
+pub(crate) struct FmtArgs {
+    /// Change nothing; exit 1 when a file is not in canonical form.
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Policies, folders with `*.policy` files, or `-` for standard input.
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// `policy import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The YAML file.
+    pub(crate) file: PathBuf,
+    /// Where to write the policy; standard output by default. An existing file is not overwritten.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// `policy trust`.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// The project folder; by default the one found from the current folder upward.
+    pub(crate) folder: Option<PathBuf>,
+    /// Forget the trust.
+    #[arg(long)]
+    pub(crate) revoke: bool,
+}
+
+/// A call on the command line.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CallArgs {
+    /// The MCP server the tool belongs to.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Who calls: a label that `as` in a policy can name.
+    #[arg(long = "as", value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// The folder of the call.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// This policy instead of the user's and the project's; the managed one and std/self still hold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+/// `policy check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The tool.
+    #[arg(required_unless_present = "batch")]
+    pub(crate) tool: Option<String>,
+    /// Its arguments, a JSON object.
+    #[arg(required_unless_present = "batch")]
+    pub(crate) arguments: Option<String>,
+    /// Read calls as JSON lines from standard input and answer each with a line.
+    #[arg(long, conflicts_with_all = ["tool", "arguments"])]
+    pub(crate) batch: bool,
+    /// Append the decisions to this audit file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+    /// The call.
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// `policy explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The tool.
+    #[arg(requires = "arguments")]
+    pub(crate) tool: Option<String>,
+    /// Its arguments, a JSON object.
+    pub(crate) arguments: Option<String>,
+    /// The call.
+    #[command(flatten)]
+    pub(crate) call: CallArgs,
+}
+
+/// `policy shell`.
+#[derive(Debug, Args)]
+pub(crate) struct ShellArgs {
+    /// The shell text.
+    #[arg(required_unless_present = "batch")]
+    pub(crate) text: Option<String>,
+    /// Read texts as JSON lines from standard input and answer each with a line.
+    #[arg(long, conflicts_with = "text")]
+    pub(crate) batch: bool,
+    /// This policy's knowledge of programs instead of the built-in one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+}
+
+/// `policy hook`, for `--help` only: the hook reads its words by hand.
+#[derive(Debug, Args)]
+pub(crate) struct HookArgs {
+    /// The host: claude-code or generic.
+    #[arg(long)]
+    pub(crate) host: Option<String>,
+    /// This policy instead of the user's and the project's.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who calls: a label that `as` in a policy can name.
+    #[arg(long = "as", value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// The audit file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+    /// The folder of the user's policy, instead of ~/.config/policy.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config: Option<PathBuf>,
+    /// The folder of trust, sessions and audit, instead of ~/.local/state/policy.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
+    /// The folder of compiled tables, instead of ~/.cache/policy.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// `policy audit`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// The audit file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Only these decisions (allow, host, ask, deny).
+    #[arg(long, value_name = "DECISION")]
+    pub(crate) decision: Vec<String>,
+    /// Only tools whose name holds this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) tool: Option<String>,
+    /// Only rules whose name holds this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) rule: Option<String>,
+    /// Only this session.
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only lines of this UTC day and later (YYYY-MM-DD).
+    #[arg(long, value_name = "DAY")]
+    pub(crate) since: Option<String>,
+    /// Only the last N lines that match.
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<usize>,
+}

@@ -1,0 +1,187 @@
+//! `policy explain`: the compiled rules, or why a call gets what it gets.
+//!
+//! INVARIANT: every layer that was asked is named, also when it says nothing.
+
+use super::check::{call, engine, notes, reason, word};
+use super::compile::grants;
+use crate::args::ExplainArgs;
+use crate::context::Context;
+use crate::output::{OK, Outcome, print, visible};
+use policy_engine::decide::Answer;
+use policy_engine::layers::Layer;
+use policy_runtime::facts::Word;
+use policy_runtime::verdict::{Finding, Step};
+use serde_json::{Value, json};
+
+/// Runs the command.
+pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Outcome {
+    // Rules are listed from their sources, so nothing comes from the cache then.
+    let mut engine = engine(&args.call, context, args.tool.is_some())?;
+    if args.tool.is_some() {
+        let call = call(args.tool.as_deref(), args.arguments.as_deref(), &args.call, context)?;
+        let answer = engine.decide(&call);
+        print(&if context.output.json() { format!("{}\n", json_of(&answer)) } else { why(&answer, context) });
+        return Ok(OK);
+    }
+    let cwd = match &args.call.cwd {
+        Some(folder) => context.path(folder)?,
+        None => context.cwd()?,
+    };
+    let mut failed = false;
+    for layer in engine.layers_at(&cwd) {
+        failed |= layer.table.is_err();
+        print(&rules(&layer));
+    }
+    Ok(if failed { crate::output::BAD_POLICY } else { OK })
+}
+
+fn rules(layer: &Layer) -> String {
+    let mut text = format!("# {} ({})\n", visible(&layer.name), layer.kind.word());
+    if !layer.note.is_empty() {
+        text.push_str(&format!("# {}\n", layer.note));
+    }
+    match (&layer.table, &layer.compiled) {
+        (Err(cause), _) => text.push_str(&format!("cannot be used: {}\n", visible(cause))),
+        (Ok(_), Some(compiled)) => {
+            text.push_str(&visible(&policy_engine::explain::policy(&compiled.0)));
+            let counts = compiled.1;
+            if counts.allow_lines > 0 {
+                text.push_str(&format!("# {}\n", grants(counts.shell_lines, counts.allow_lines)));
+            }
+        }
+        (Ok(bytes), None) => {
+            text.push_str(&format!("a compiled table of {} bytes; its sources are not here\n", bytes.len()))
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn why(answer: &Answer, context: &Context) -> String {
+    let verdict = &answer.verdict;
+    let mut text =
+        format!("{}  {}\n", word(verdict.decision.without_host(), context), visible(&reason(verdict)));
+    if verdict.decision == policy_runtime::verdict::Decision::Host {
+        text.push_str(
+            "  no opinion: the host's own permission system decides; where there is none it is asked\n",
+        );
+    }
+    if let Some(observed) = verdict.observed {
+        text.push_str(&format!("  mode observe: enforced, it would be {}\n", observed.word()));
+    }
+    text.push_str("\nthe call touches\n");
+    for fact in touched(answer) {
+        text.push_str(&format!("  {}\n", visible(&fact)));
+    }
+    text.push_str("\nwhat was said, the deciding one first\n");
+    for step in &verdict.steps {
+        text.push_str(&step_text(step));
+    }
+    if !verdict.findings.is_empty() {
+        text.push_str("\nfindings\n");
+    }
+    for finding in &verdict.findings {
+        text.push_str(&finding_text(finding));
+    }
+    text.push_str("\nlayers\n");
+    for layer in &answer.layers {
+        let state = if layer.table.is_err() { "  cannot be used" } else { "" };
+        text.push_str(&format!("  {} ({}){state}\n", visible(&layer.name), layer.kind.word()));
+    }
+    notes(answer, context.output, &mut text);
+    text
+}
+
+fn step_text(step: &Step) -> String {
+    let mut text = format!("  {:<5} {}", step.decision.word(), visible(&step.rule));
+    if step.place.line > 0 {
+        text.push_str(&format!("  {}:{}", visible(&step.place.file), step.place.line));
+    }
+    text.push('\n');
+    let mut line = |name: &str, value: &str| {
+        if !value.is_empty() {
+            text.push_str(&format!("        {name} {}\n", visible(value)));
+        }
+    };
+    line("value  ", &step.value);
+    line("matches", &step.matched);
+    line("because", &step.because);
+    line("instead", &step.suggest);
+    text
+}
+
+fn finding_text(finding: &Finding) -> String {
+    let place = if finding.place.line > 0 {
+        format!("  {}:{}", visible(&finding.place.file), finding.place.line)
+    } else {
+        String::new()
+    };
+    format!(
+        "  {:<7} {}{place}\n        {}\n",
+        finding.severity.word(),
+        visible(&finding.rule),
+        visible(&finding.message)
+    )
+}
+
+fn touched(answer: &Answer) -> Vec<String> {
+    let facts = &answer.facts;
+    let mut out = Vec::new();
+    for name in &facts.readings {
+        let from = if name.server.is_empty() { String::new() } else { format!(" from {}", name.server) };
+        out.push(format!("tool     {}{from}", name.tool));
+    }
+    for command in &facts.commands {
+        let words: Vec<String> = command.words.iter().map(shown).collect();
+        out.push(format!("command  {}", words.join(" ")));
+        for cause in [&command.not_plain, &command.gap] {
+            if !cause.is_empty() {
+                out.push(format!("         {cause}"));
+            }
+        }
+    }
+    for path in &facts.paths {
+        let views: Vec<&str> =
+            path.names.iter().filter_map(|name| name.views.first()).map(String::as_str).collect();
+        out.push(format!("path     {}  ({})", path.written, views.join(" -> ")));
+    }
+    for domain in &facts.domains {
+        out.push(format!("host     {}", domain.host));
+    }
+    for script in facts.scripts.iter().filter(|script| !script.complete) {
+        out.push(format!("not understood: {}", script.problem));
+    }
+    for opaque in &facts.opaque {
+        out.push(format!("not understood: {}", opaque.why));
+    }
+    out
+}
+
+fn shown(word: &Word) -> String {
+    match word {
+        Word::Known(text) => text.clone(),
+        Word::OneOf(texts) => format!("<one of {}>", texts.join(", ")),
+        Word::Glob(text) => format!("<files {text}>"),
+        Word::Unknown { text, .. } => text.replace('\u{1}', "<unknown>"),
+    }
+}
+
+fn json_of(answer: &Answer) -> Value {
+    let verdict = &answer.verdict;
+    let steps: Vec<Value> = verdict
+        .steps
+        .iter()
+        .map(|step| {
+            json!({"decision": step.decision.word(), "rule": step.rule, "file": step.place.file, "line": step.place.line,
+                   "value": step.value, "matched": step.matched, "because": step.because, "suggest": step.suggest,
+                   "guard": step.guard})
+        })
+        .collect();
+    let layers: Vec<Value> = answer
+        .layers
+        .iter()
+        .map(|layer| json!({"name": layer.name, "kind": layer.kind.word(), "restricted": layer.restricted, "note": layer.note}))
+        .collect();
+    json!({"decision": verdict.decision.word(), "reason": reason(verdict), "touches": touched(answer), "steps": steps,
+           "layers": layers})
+}

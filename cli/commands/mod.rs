@@ -1,0 +1,16 @@
+//! The commands, one file each.
+//!
+//! INVARIANT: a command decides nothing: it reads words, asks the engine and prints.
+
+pub(crate) mod audit;
+pub(crate) mod check;
+pub(crate) mod compile;
+pub(crate) mod explain;
+pub(crate) mod files;
+pub(crate) mod fmt;
+pub(crate) mod hook;
+pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod shell;
+pub(crate) mod test;
+pub(crate) mod trust;

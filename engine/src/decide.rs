@@ -1,0 +1,299 @@
+//! One call in, one answer out: finds the layers that hold, makes facts for each, combines what they say.
+//!
+//! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
+
+use crate::cache::now_ns;
+use crate::combine::{at_least_ask, combine, refusal, restrict};
+use crate::compile::Kind;
+use crate::discover::{Found, Search, standing_folder};
+use crate::layers::{Default_, Layer, Layers};
+use crate::open::Care;
+use crate::places::{Folders, absolute};
+use crate::programs::TablePrograms;
+use crate::session;
+use policy_grammar::shell::program::{NoPrograms, Programs};
+use policy_hosts::call::{Call, Places};
+use policy_hosts::facts::{DiskResolver, NoResolver, extract};
+use policy_runtime::Context;
+use policy_runtime::facts::{Access, Facts, Form, PathFact};
+use policy_runtime::table::Table;
+use policy_runtime::verdict::Verdict;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Most projects that one call may touch.
+const MAX_PROJECTS: usize = 16;
+/// Most paths of a call whose projects are looked for.
+const MAX_TOUCHED: usize = 256;
+
+/// How an engine works.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// `--policy FILE`: instead of the user's and the project's layers.
+    pub policy: Option<PathBuf>,
+    /// How the file of `--policy` is opened.
+    pub care: Care,
+    /// What holds where no layer exists.
+    pub default: Default_,
+    /// Remember where sessions started.
+    pub sessions: bool,
+    /// Keep compiled tables between processes.
+    pub caching: bool,
+    /// Look at links on disk.
+    pub resolve_links: bool,
+}
+
+/// What a call gets.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The combined verdict.
+    pub verdict: Verdict,
+    /// What the call touches, as the built-in vocabulary of programs reads it.
+    pub facts: Facts,
+    /// The layers that were asked.
+    pub layers: Vec<Rc<Layer>>,
+}
+
+/// Decides calls.
+#[derive(Debug)]
+pub struct Engine {
+    folders: Folders,
+    options: Options,
+    layers: Layers,
+    search: Search,
+    resolver: DiskResolver,
+}
+
+/// Where a call happens.
+struct Scene {
+    /// What `./` stands for in layers that are no project's.
+    root: PathBuf,
+    /// Folders from which projects are looked for.
+    starts: BTreeSet<PathBuf>,
+    /// Project folders that hold since the session began.
+    held: BTreeSet<PathBuf>,
+    /// What went wrong with the session's record.
+    problem: Option<String>,
+}
+
+impl Engine {
+    /// An engine over these folders.
+    pub fn new(folders: Folders, options: Options) -> Engine {
+        let layers = Layers::new(&folders, options.care, options.caching);
+        let resolver = DiskResolver::new(&[&folders.home]);
+        Engine { folders, options, layers, search: Search::default(), resolver }
+    }
+
+    /// The layers that hold in a folder.
+    pub fn layers_at(&mut self, cwd: &Path) -> Vec<Rc<Layer>> {
+        let call = Call { cwd: cwd.to_path_buf(), ..Call::default() };
+        let scene = self.scene(&call);
+        self.layers_of(&scene)
+    }
+
+    /// Decides one call.
+    pub fn decide(&mut self, call: &Call) -> Answer {
+        let mut scene = self.scene(call);
+        let always = self.layers.always();
+        let facts = self.facts(call, &scene, &always);
+        let problem = self.touch(&facts, &mut scene);
+        let layers = self.layers_of(&scene);
+        let verdicts = layers.iter().map(|layer| self.ask(call, &scene, layer)).collect();
+        let mut verdict = combine(verdicts);
+        for cause in scene.problem.iter().chain(&problem) {
+            at_least_ask(&mut verdict, cause);
+        }
+        Answer { verdict, facts, layers }
+    }
+
+    fn scene(&mut self, call: &Call) -> Scene {
+        let cwd = absolute(Path::new("/"), &call.cwd);
+        let here = standing_folder(&cwd).unwrap_or(cwd);
+        let found = self.search.upward(&here, &self.folders.home);
+        let mut scene =
+            Scene { root: here.clone(), starts: BTreeSet::new(), held: BTreeSet::new(), problem: None };
+        if self.options.policy.is_some() {
+            scene.root = if self.counts_from_cwd() { here } else { found.git_root.unwrap_or(here) };
+            return scene;
+        }
+        scene.root = self.root(&here, &found);
+        scene.starts.insert(here.clone());
+        if self.options.sessions && !call.session.is_empty() {
+            let projects = projects_of(&found);
+            match session::remember(&self.folders, (&call.host, &call.session), &here, &projects) {
+                Ok(session) => {
+                    if session.start != here && session.start.is_dir() {
+                        let found = self.search.upward(&session.start, &self.folders.home);
+                        scene.root = self.root(&session.start, &found);
+                        scene.starts.insert(session.start.clone());
+                    }
+                    scene.held.extend(session.projects);
+                }
+                Err(error) => scene.problem = Some(error.to_string()),
+            }
+        }
+        scene
+    }
+
+    /// The seed counts `./` from the working directory.
+    fn counts_from_cwd(&self) -> bool {
+        let yaml = |path: &PathBuf| path.extension().is_some_and(|end| end == "yml" || end == "yaml");
+        self.options.default == Default_::AgentFirewall || self.options.policy.as_ref().is_some_and(yaml)
+    }
+
+    /// SECURITY: only a trusted project or the git root widens `./` of the other layers: else a file put into a folder
+    /// above would turn the user's `allow path "./**"` into more.
+    fn root(&mut self, here: &Path, found: &Found) -> PathBuf {
+        for file in &found.files {
+            let Some(project) = file.parent() else { continue };
+            if self.layers.project(project, file).iter().all(|layer| !layer.restricted && layer.table.is_ok())
+            {
+                return project.to_path_buf();
+            }
+        }
+        found.git_root.clone().unwrap_or_else(|| here.to_path_buf())
+    }
+
+    fn layers_of(&mut self, scene: &Scene) -> Vec<Rc<Layer>> {
+        let mut layers = self.layers.managed();
+        match self.options.policy.clone() {
+            Some(file) => layers.push(self.layers.named(&file)),
+            None => {
+                layers.extend(self.layers.user());
+                layers.extend(self.project_layers(scene));
+            }
+        }
+        // A restricted layer is not there for this: adding one must not take the default away.
+        if layers.iter().all(|layer| layer.restricted) {
+            layers.push(self.layers.default(self.options.default));
+        }
+        layers.push(self.layers.always());
+        layers
+    }
+
+    fn project_layers(&mut self, scene: &Scene) -> Vec<Rc<Layer>> {
+        let mut files: Vec<PathBuf> = Vec::new();
+        let mut folders: BTreeSet<PathBuf> = scene.held.clone();
+        for start in &scene.starts {
+            let found = self.search.upward(start, &self.folders.home);
+            files.extend(found.files.into_iter().filter(|file| !files.contains(file)).collect::<Vec<_>>());
+            folders.extend(found.folders);
+        }
+        let mut layers = Vec::new();
+        for file in &files {
+            let Some(project) = file.parent() else { continue };
+            folders.remove(project);
+            layers.extend(self.layers.project(project, file));
+        }
+        // What held when the session began, or was trusted, holds on although its file is gone.
+        for folder in folders {
+            match self.search.upward(&folder, &self.folders.home).files.first() {
+                Some(file) if file.parent() == Some(&folder) => {
+                    layers.extend(self.layers.project(&folder, file))
+                }
+                _ => layers.extend(self.layers.gone(&folder)),
+            }
+        }
+        layers
+    }
+
+    /// Adds the projects of the paths that the call touches.
+    fn touch(&mut self, facts: &Facts, scene: &mut Scene) -> Option<String> {
+        if self.options.policy.is_some() {
+            return None;
+        }
+        let mut projects = BTreeSet::new();
+        for path in facts.paths.iter().take(MAX_TOUCHED).flat_map(folders_of) {
+            let Some(folder) = standing_folder(&path) else { continue };
+            let found = self.search.upward(&folder, &self.folders.home);
+            projects.extend(projects_of(&found));
+            scene.starts.insert(folder);
+            if projects.len() > MAX_PROJECTS {
+                return Some(format!("the call touches more than {MAX_PROJECTS} projects"));
+            }
+        }
+        (facts.paths.len() > MAX_TOUCHED).then(|| format!("the call touches more than {MAX_TOUCHED} paths"))
+    }
+
+    fn places(&self, scene: &Scene, layer: &Layer) -> Places {
+        Places {
+            project: Some(layer.project.clone().unwrap_or_else(|| scene.root.clone())),
+            home: Some(self.folders.home.clone()),
+            resolve_links: self.options.resolve_links,
+            windows: cfg!(windows),
+        }
+    }
+
+    fn facts(&self, call: &Call, scene: &Scene, layer: &Layer) -> Facts {
+        let places = self.places(scene, layer);
+        let table = layer.table.as_ref().ok().and_then(|bytes| Table::open(bytes).ok());
+        match table {
+            Some(table) => self.extract(call, &places, &TablePrograms::new(table)),
+            None => self.extract(call, &places, &NoPrograms),
+        }
+    }
+
+    fn extract(&self, call: &Call, places: &Places, programs: &dyn Programs) -> Facts {
+        if places.resolve_links {
+            extract(call, places, programs, &self.resolver)
+        } else {
+            extract(call, places, programs, &NoResolver)
+        }
+    }
+
+    fn ask(&self, call: &Call, scene: &Scene, layer: &Layer) -> Verdict {
+        let bytes = match &layer.table {
+            Ok(bytes) => bytes,
+            Err(cause) => return refusal(&layer.name, &format!("the policy cannot be used: {cause}")),
+        };
+        let table = match Table::open(bytes) {
+            Ok(table) => table,
+            Err(error) => return refusal(&layer.name, &error.to_string()),
+        };
+        let facts = self.extract(call, &self.places(scene, layer), &TablePrograms::new(table));
+        let verdict = policy_runtime::decide(&table, &facts, &Context { today: today() });
+        if layer.restricted { restrict(verdict) } else { verdict }
+    }
+}
+
+/// The UTC day, days since the epoch.
+pub fn today() -> i64 {
+    now_ns().div_euclid(86_400 * 1_000_000_000)
+}
+
+fn projects_of(found: &Found) -> Vec<PathBuf> {
+    found.files.iter().filter_map(|file| file.parent()).map(Path::to_path_buf).collect()
+}
+
+/// The absolute spellings of a path, up to the first segment that is not known.
+fn folders_of(path: &PathFact) -> Vec<PathBuf> {
+    let absolute = path.names.iter().flat_map(|name| &name.views).filter(|view| view.starts_with('/'));
+    absolute
+        .map(|view| match path.form {
+            Form::Exact => PathBuf::from(view),
+            Form::Glob | Form::Holes => {
+                let known = view.split('/').take_while(|part| !part.contains(['*', '?', '[', '{', '\u{1}']));
+                PathBuf::from(known.collect::<Vec<_>>().join("/"))
+            }
+        })
+        .collect()
+}
+
+/// Whether a call does nothing but read, as far as its facts tell: no commands, and paths that are only read.
+pub fn only_reads(facts: &Facts) -> bool {
+    let read = |path: &PathFact| matches!(path.access, Access::Read | Access::Name);
+    facts.commands.is_empty()
+        && facts.scripts.is_empty()
+        && !facts.paths.is_empty()
+        && facts.paths.iter().all(read)
+}
+
+/// Whether the layers hold anything but what is built in.
+pub fn has_policy(layers: &[Rc<Layer>]) -> bool {
+    layers.iter().any(|layer| !matches!(layer.kind, Kind::BuiltIn | Kind::Always))
+}
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

@@ -1,0 +1,185 @@
+//! Tests of layers, trust and discovery together.
+
+use super::*;
+use crate::combine::BUILT_IN;
+use crate::compile;
+use crate::sources::Loader;
+use crate::testing::Scratch;
+use crate::trust;
+use policy_runtime::verdict::Decision;
+use serde_json::json;
+use std::path::PathBuf;
+
+struct World {
+    scratch: Scratch,
+    folders: Folders,
+}
+
+impl World {
+    fn new(name: &str) -> World {
+        let scratch = Scratch::new(name);
+        let mut folders = Folders::under(&scratch.folder("home"));
+        folders.managed = scratch.folder("etc");
+        World { scratch, folders }
+    }
+
+    fn engine(&self) -> Engine {
+        let options = Options {
+            policy: None,
+            care: Care::Private,
+            default: Default_::Std,
+            sessions: true,
+            caching: true,
+            resolve_links: true,
+        };
+        Engine::new(self.folders.clone(), options)
+    }
+
+    fn call(&self, tool: &str, arguments: serde_json::Value, cwd: &str, session: &str) -> Call {
+        Call {
+            host: "test".into(),
+            event: "pre_tool_use".into(),
+            tool: tool.into(),
+            arguments,
+            cwd: self.scratch.folder(cwd),
+            session: session.into(),
+            ..Call::default()
+        }
+    }
+
+    fn bash(&self, command: &str, cwd: &str, session: &str) -> Answer {
+        self.engine().decide(&self.call("bash", json!({ "command": command }), cwd, session))
+    }
+
+    fn project(&self, text: &str) -> PathBuf {
+        self.scratch.file("repo/.git/HEAD", "");
+        self.scratch.file("repo/agent.policy", &format!("policy \"p\" language 1\n{text}"))
+    }
+
+    fn user(&self, text: &str) {
+        self.scratch.file("home/.config/policy/agent.policy", &format!("policy \"u\" language 1\n{text}"));
+    }
+
+    fn trust(&self, file: &PathBuf) {
+        let project = file.parent().unwrap();
+        let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
+        let made = compile::file(&mut loader, file, Kind::Project, true).unwrap();
+        assert!(made.table.is_some(), "{:?}", made.diagnostics);
+        trust::grant(&self.folders, project, "agent.policy", loader.to_copies(project)).unwrap();
+    }
+}
+
+const ALLOWS: &str = "rule r on bash {\n  allow run `frobnicate ...`\n  deny run `frobnicate --bad`\n}\n";
+
+#[test]
+fn an_untrusted_project_only_refuses() {
+    let world = World::new("e-untrusted");
+    world.project(ALLOWS);
+    assert!(world.bash("frobnicate x", "repo", "").verdict.decision > Decision::Allow);
+    let denied = world.bash("frobnicate --bad", "repo", "").verdict;
+    assert_eq!(denied.decision, Decision::Deny, "{denied:?}");
+}
+
+#[test]
+fn trust_lets_it_allow_until_a_file_changes() {
+    let world = World::new("e-trust");
+    let file = world.project(ALLOWS);
+    world.trust(&file);
+    for _ in 0..2 {
+        assert_eq!(world.bash("frobnicate x", "repo", "").verdict.decision, Decision::Allow);
+    }
+    std::fs::write(&file, "policy \"p\" language 1\nrule r on bash {\n  allow run `frobnicate ...`\n}\n")
+        .unwrap();
+    assert!(world.bash("frobnicate x", "repo", "").verdict.decision > Decision::Allow);
+    let answer = world.bash("frobnicate --bad", "repo", "");
+    assert_eq!(answer.verdict.decision, Decision::Deny, "the copy restricts");
+    assert!(answer.layers.iter().any(|layer| layer.note.contains("changed")));
+    std::fs::remove_file(&file).unwrap();
+    let answer = world.bash("frobnicate --bad", "repo", "");
+    assert_eq!(answer.verdict.decision, Decision::Deny, "the copy restricts on");
+    assert!(answer.layers.iter().any(|layer| layer.note.contains("gone")));
+}
+
+#[test]
+fn a_broken_policy_refuses_and_names_the_line() {
+    let world = World::new("e-broken");
+    world.user("rule r on bash {\n  allow run `ls`\n  block run `rm`\n}\n");
+    let verdict = world.bash("ls", "repo", "").verdict;
+    assert_eq!(verdict.decision, Decision::Deny);
+    assert_eq!(verdict.steps[0].rule, BUILT_IN);
+    assert!(verdict.steps[0].because.contains("line 4"), "{}", verdict.steps[0].because);
+}
+
+#[test]
+fn a_link_or_fifo_in_place_of_a_policy_refuses() {
+    let world = World::new("e-link");
+    let real = world.scratch.file("real.policy", "policy \"u\" language 1\n");
+    world.scratch.folder("home/.config/policy");
+    std::os::unix::fs::symlink(real, world.folders.user_policy()).unwrap();
+    let verdict = world.bash("ls", "repo", "").verdict;
+    assert_eq!(verdict.decision, Decision::Deny);
+    assert!(verdict.steps[0].because.contains("symbolic link"), "{}", verdict.steps[0].because);
+}
+
+#[test]
+fn the_managed_layer_holds_beside_the_users() {
+    let world = World::new("e-managed");
+    world.user("default allow\n");
+    assert_eq!(world.bash("frobnicate", "repo", "").verdict.decision, Decision::Allow);
+    world
+        .scratch
+        .file("etc/agent.policy", "policy \"m\" language 1\nguard g on bash {\n  deny run `frobnicate`\n}\n");
+    assert_eq!(world.bash("frobnicate", "repo", "").verdict.decision, Decision::Deny);
+}
+
+#[test]
+fn a_change_of_folder_drops_nothing() {
+    let world = World::new("e-session");
+    world.project("guard g on bash {\n  deny run `frobnicate`\n}\n");
+    world.scratch.folder("elsewhere");
+    assert_eq!(world.bash("frobnicate", "repo", "s").verdict.decision, Decision::Deny);
+    assert_eq!(world.bash("frobnicate", "elsewhere", "s").verdict.decision, Decision::Deny);
+    assert!(world.bash("frobnicate", "elsewhere", "t").verdict.decision < Decision::Deny);
+}
+
+#[test]
+fn a_touched_project_counts() {
+    let world = World::new("e-touched");
+    world.project("guard g on @std/writers {\n  deny path \"./locked/**\"\n}\n");
+    let path = world.scratch.folder("repo/locked").join("x").display().to_string();
+    let call = world.call("write_file", json!({"path": path, "content": ""}), "elsewhere", "");
+    assert_eq!(world.engine().decide(&call).verdict.decision, Decision::Deny);
+}
+
+#[test]
+fn a_project_file_does_not_widen_the_users_folder() {
+    let world = World::new("e-widen");
+    world.user("rule w on @std/writers {\n  allow path \"./**\"\n  otherwise ask\n}\n");
+    world.scratch.folder("up/sub");
+    let path = world.scratch.folder("up").join("x").display().to_string();
+    let call = world.call("write_file", json!({"path": path, "content": ""}), "up/sub", "");
+    assert_eq!(world.engine().decide(&call).verdict.decision, Decision::Ask);
+    world.scratch.file("up/agent.policy", "policy \"p\" language 1\n");
+    assert_eq!(world.engine().decide(&call).verdict.decision, Decision::Ask);
+}
+
+#[test]
+fn damaged_caches_are_compiled_again() {
+    let world = World::new("e-cache");
+    world.user("guard g on bash {\n  deny run `frobnicate`\n}\n");
+    assert_eq!(world.bash("frobnicate", "repo", "").verdict.decision, Decision::Deny);
+    for entry in std::fs::read_dir(&world.folders.cache).unwrap() {
+        let path = entry.unwrap().path();
+        let whole = std::fs::read(&path).unwrap();
+        for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x20;
+            std::fs::write(&path, bytes).unwrap();
+            assert_eq!(
+                world.bash("frobnicate", "repo", "").verdict.decision,
+                Decision::Deny,
+                "{path:?} {at}"
+            );
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The tables that answer a call, one a layer.
+//!
+//! INVARIANT: a layer that cannot be opened, trusted or compiled is a layer that refuses, with the cause; it is never
+//! left out. What a project's files say without trust only ever restricts.
+
+use crate::cache::{Cache, Entry, Source};
+use crate::compile::{self, Compilation, Kind};
+use crate::discover;
+use crate::open::{self, Care, FileError};
+use crate::places::{Folders, shown};
+use crate::sources::Loader;
+use crate::trust::{self, Record, Trust};
+use policy_compiler::{Summary, ir};
+use policy_runtime::table::Table;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// Which default holds where no layer exists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Default_ {
+    /// No opinion, the refusals of the std packs, and `std/readonly`.
+    #[default]
+    Std,
+    /// `std/agent-firewall`.
+    AgentFirewall,
+}
+
+/// One layer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer {
+    /// What it is.
+    pub kind: Kind,
+    /// How people know it (`~/.config/policy/agent.policy`, `std/self`).
+    pub name: String,
+    /// The folder that `./` stands for, when it is not the call's project.
+    pub project: Option<PathBuf>,
+    /// Only its refusals count; its texts are cleaned.
+    pub restricted: bool,
+    /// What a person should know about it; empty when nothing.
+    pub note: String,
+    /// The table, or why there is none.
+    pub table: Result<Vec<u8>, String>,
+    /// The flat form and its counts, when it was compiled in this process.
+    pub compiled: Option<Rc<(ir::Policy, Summary)>>,
+}
+
+/// A table with what it was compiled from, or why there is none.
+type Made = (Result<Vec<u8>, String>, Option<Rc<(ir::Policy, Summary)>>);
+
+fn cached_table(entry: Entry) -> Made {
+    (Ok(entry.table), None)
+}
+
+fn failed(error: &FileError) -> Made {
+    (Err(error.to_string()), None)
+}
+
+/// Makes layers; each once a process.
+#[derive(Debug)]
+pub struct Layers {
+    folders: Folders,
+    care: Care,
+    cache: Option<Cache>,
+    made: BTreeMap<String, Rc<Layer>>,
+}
+
+impl Layers {
+    /// Nothing made yet. Without `caching`, every table is compiled.
+    pub fn new(folders: &Folders, care: Care, caching: bool) -> Layers {
+        let cache = caching.then(|| Cache::new(&folders.cache, care));
+        Layers { folders: folders.clone(), care, cache, made: BTreeMap::new() }
+    }
+
+    fn once(&mut self, key: &str, make: impl FnOnce(&mut Layers) -> Layer) -> Rc<Layer> {
+        if let Some(layer) = self.made.get(key) {
+            return Rc::clone(layer);
+        }
+        let layer = Rc::new(make(self));
+        self.made.insert(key.to_string(), Rc::clone(&layer));
+        layer
+    }
+
+    /// `std/self`, which is always on.
+    pub fn always(&mut self) -> Rc<Layer> {
+        self.once("always", |layers| layers.built_in("std/self", Kind::Always, compile::ALWAYS))
+    }
+
+    /// The default where no layer exists.
+    pub fn default(&mut self, which: Default_) -> Rc<Layer> {
+        let text = compile::default_text(which);
+        self.once("default", |layers| layers.built_in("built-in default", Kind::BuiltIn, &text))
+    }
+
+    fn built_in(&mut self, name: &str, kind: Kind, text: &str) -> Layer {
+        let key = format!("{}\n{name}\n{}", compile::build(), trust::digest(text.as_bytes()));
+        if let Some(entry) = self.cached(&key) {
+            return layer(kind, name.to_string(), cached_table(entry));
+        }
+        let made = compile::text(name, text, kind);
+        layer(kind, name.to_string(), self.keep(Some(&key), made, Vec::new()))
+    }
+
+    fn cached(&self, key: &str) -> Option<Entry> {
+        let entry = self.cache.as_ref()?.get(key)?;
+        Table::open(&entry.table).is_ok().then_some(entry)
+    }
+
+    /// The table of a compilation, kept for the next process when it is good.
+    fn keep(&self, key: Option<&str>, made: Compilation, sources: Vec<Source>) -> Made {
+        let table = made.usable();
+        if let (Some(cache), Some(key), Ok(table)) = (&self.cache, key, &table) {
+            // A cache that takes nothing costs time, not the answer.
+            let _ = cache.put(key, &Entry { table: table.clone(), sources });
+        }
+        let summary = made.summary;
+        (table, made.policy.map(|policy| Rc::new((policy, summary))))
+    }
+
+    /// The managed layers.
+    pub fn managed(&mut self) -> Vec<Rc<Layer>> {
+        let files = match discover::managed(&self.folders) {
+            Ok(files) => files,
+            Err(error) => {
+                return vec![Rc::new(layer(Kind::Managed, "/etc/policy".to_string(), failed(&error)))];
+            }
+        };
+        let make = |file: &PathBuf| {
+            let name = file.display().to_string();
+            // SECURITY: never from the user's cache, which the user's programs can write.
+            self.once(&name.clone(), |layers| {
+                let mut loader = Loader::disk(Care::Private, None, &layers.folders.home);
+                let made = match compile::file(&mut loader, file, Kind::Managed, true) {
+                    Ok(made) => layers.keep(None, made, Vec::new()),
+                    Err(error) => failed(&error),
+                };
+                layer(Kind::Managed, name, made)
+            })
+        };
+        files.iter().map(make).collect()
+    }
+
+    /// The user's layer, when there is one.
+    pub fn user(&mut self) -> Option<Rc<Layer>> {
+        let file = discover::user(&self.folders)?;
+        Some(self.whole(&file, Kind::User, Care::Private))
+    }
+
+    /// The layer of `--policy FILE`: a policy, an `agent-firewall.yml`, or a compiled table.
+    pub fn named(&mut self, file: &Path) -> Rc<Layer> {
+        self.whole(file, Kind::Named, self.care)
+    }
+
+    /// A file that may loosen.
+    fn whole(&mut self, file: &Path, kind: Kind, care: Care) -> Rc<Layer> {
+        let name = shown(file, &self.folders.home);
+        self.once(&format!("{kind:?} {}", file.display()), |layers| {
+            let made = layers.whole_table(file, kind, care);
+            layer(kind, name, made)
+        })
+    }
+
+    fn whole_table(&mut self, file: &Path, kind: Kind, care: Care) -> Made {
+        let key = format!("{}\n{kind:?}\n{}", compile::build(), file.display());
+        if let Some(entry) = self.cached(&key) {
+            return cached_table(entry);
+        }
+        if kind == Kind::Named {
+            match compiled_table(file, care) {
+                Ok(None) => {}
+                Ok(Some(table)) => return (Ok(table), None),
+                Err(error) => return failed(&error),
+            }
+        }
+        let mut loader = Loader::disk(care, None, &self.folders.home);
+        match compile::file(&mut loader, file, kind, true) {
+            Ok(made) => self.keep(Some(&key), made, loader.sources().to_vec()),
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// The layers of a project's policy file: the file, and the trusted copy when the file is no longer that.
+    pub fn project(&mut self, project: &Path, file: &Path) -> Vec<Rc<Layer>> {
+        let record = match trust::record(&self.folders, project) {
+            Ok(record) => record,
+            Err(error) => return vec![self.refusing(project, error)],
+        };
+        let key = |mode: &str| format!("{}\nproject {mode}\n{}", compile::build(), file.display());
+        for mode in ["trusted", "restricted"] {
+            let Some(entry) = self.cached(&key(mode)) else { continue };
+            let stands = self.stands(record.clone(), project, file, &entry.sources);
+            if (mode == "trusted") == (stands == Trust::Trusted) {
+                return self.project_layers(project, file, cached_table(entry), stands);
+            }
+        }
+        let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
+        let closure = match compile::closure(&mut loader, file) {
+            Ok(closure) => closure,
+            Err(error) => return vec![self.refusing(project, error)],
+        };
+        let stands = self.stands(record, project, file, loader.sources());
+        let trusted = stands == Trust::Trusted;
+        let made = compile::of_closure(&mut loader, closure, Kind::Project, trusted);
+        let mode = if trusted { "trusted" } else { "restricted" };
+        let made = self.keep(Some(&key(mode)), made, loader.sources().to_vec());
+        self.project_layers(project, file, made, stands)
+    }
+
+    fn stands(&self, record: Option<Record>, project: &Path, file: &Path, sources: &[Source]) -> Trust {
+        let name = file.strip_prefix(project).unwrap_or(file).to_string_lossy();
+        trust::compare(record, &name, &closure_of(sources, project))
+    }
+
+    fn project_layers(&mut self, project: &Path, file: &Path, made: Made, stands: Trust) -> Vec<Rc<Layer>> {
+        let name = shown(file, &self.folders.home);
+        match stands {
+            Trust::Trusted => vec![project_layer(project, name, made, false, "")],
+            Trust::Untrusted => vec![project_layer(project, name, made, true, UNTRUSTED)],
+            Trust::Changed(record) => {
+                vec![self.copy(project, &record, CHANGED), project_layer(project, name, made, true, CHANGED)]
+            }
+        }
+    }
+
+    /// The trusted copy of a project whose file is gone, when there is one.
+    pub fn gone(&mut self, project: &Path) -> Option<Rc<Layer>> {
+        match trust::record(&self.folders, project) {
+            Ok(None) => None,
+            Ok(Some(record)) => Some(self.copy(project, &record, GONE)),
+            Err(error) => Some(self.refusing(project, error)),
+        }
+    }
+
+    fn copy(&mut self, project: &Path, record: &Record, note: &str) -> Rc<Layer> {
+        let key = format!("{}\ncopy\n{}\n{}", compile::build(), project.display(), record.closure);
+        let made = match self.cached(&key) {
+            Some(entry) => cached_table(entry),
+            None => {
+                let mut loader = Loader::copies(project, &record.files, &self.folders.home);
+                match compile::file(&mut loader, &project.join(&record.file), Kind::Project, false) {
+                    Ok(made) => self.keep(Some(&key), made, Vec::new()),
+                    Err(error) => failed(&error),
+                }
+            }
+        };
+        let name = format!("{} as it was trusted", shown(&project.join(&record.file), &self.folders.home));
+        project_layer(project, name, made, true, note)
+    }
+
+    fn refusing(&self, project: &Path, error: FileError) -> Rc<Layer> {
+        project_layer(project, shown(project, &self.folders.home), failed(&error), true, "")
+    }
+}
+
+const UNTRUSTED: &str = "not trusted, so only its refusals count; a person can run `policy trust`";
+const CHANGED: &str = "changed since it was trusted, so nothing in it allows until a person trusts it again";
+const GONE: &str = "its file is gone; what was trusted goes on restricting";
+
+fn layer(kind: Kind, name: String, (table, compiled): Made) -> Layer {
+    Layer { kind, name, project: None, restricted: false, note: String::new(), table, compiled }
+}
+
+fn project_layer(project: &Path, name: String, made: Made, restricted: bool, note: &str) -> Rc<Layer> {
+    let mut layer = layer(Kind::Project, name, made);
+    layer.project = Some(project.to_path_buf());
+    layer.restricted = restricted;
+    layer.note = note.to_string();
+    Rc::new(layer)
+}
+
+/// The bytes of a file that is a compiled table; none when it is something else.
+fn compiled_table(file: &Path, care: Care) -> Result<Option<Vec<u8>>, FileError> {
+    let (bytes, _) = open::read(file, care, open::MAX_FILE_BYTES)?;
+    if bytes.first() != policy_runtime::table::layout::MAGIC.first() {
+        return Ok(None);
+    }
+    match Table::open(&bytes) {
+        Ok(_) => Ok(Some(bytes)),
+        Err(error) => Err(FileError::new(file, format!("is {error}"))),
+    }
+}
+
+fn closure_of(sources: &[Source], project: &Path) -> String {
+    let files: Vec<(String, &str)> = sources
+        .iter()
+        .filter(|source| !source.sha256.is_empty())
+        .map(|source| {
+            let path = source.path.strip_prefix(project).unwrap_or(&source.path);
+            (path.to_string_lossy().into_owned(), source.sha256.as_str())
+        })
+        .collect();
+    trust::closure_hash(files.iter().map(|(path, sum)| (path.as_str(), *sum)))
+}
