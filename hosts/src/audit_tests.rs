@@ -63,7 +63,7 @@ fn secrets_are_masked_before_the_cut() {
         ),
         "{\"password\":\"***\",\"n\":{\"apiKey\":[\"***\",\"***\",{\"x\":\"***\"}],\"ok\":true},\"token\":null}"
     );
-    let many = json!(vec![json!({"a": "b"}); 1_000_000]);
+    let many = json!(vec![json!({"a": "b"}); 20_000]);
     assert!(arguments(&many).chars().count() <= 501);
     let pem = json!({"content": format!("-----BEGIN PRIVATE KEY-----\n{}", "A".repeat(5000))});
     assert_eq!(arguments(&pem), "{\"content\":\"***\"}");

@@ -312,8 +312,8 @@ mod tests {
             "ghp_.",
             "-u ",
         ] {
-            let _ = mask(&text.repeat(1_000_000 / text.len()));
+            let _ = mask(&text.repeat(200_000 / text.len()));
         }
-        assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+        assert!(start.elapsed().as_secs() < 10, "{:?}", start.elapsed());
     }
 }

@@ -106,6 +106,9 @@ impl Builder<'_> {
             self.redirect(redirect, &base, &origin, &mut fact);
         }
         fact.words = command.words.iter().map(word_fact).collect();
+        // What is only listed or printed does no harm whatever it is; a word that splits may also bring flags.
+        fact.unknown_is_data =
+            names_only && fact.words.iter().all(|word| !matches!(word, Word::Unknown { splits: true, .. }));
         fact.parts = command.parts.iter().map(part_fact).collect();
         let doubt = doubt_of(&command, &fact, folder.inside);
         let writes = fact.redirects.iter().any(|redirect| redirect.file && redirect.writes);

@@ -206,7 +206,7 @@ impl<'a> Namer<'a> {
             let text = if glob { without_braces(&text) } else { text };
             let slashed = text.replace('\\', "/");
             let network = is_network_name(&text) || self.windows && slashed.starts_with("//");
-            if network && !is_device_name(&text) {
+            if network && !is_device_name(&text) && slashed.contains(|c| c != '/') {
                 named.note(NETWORK);
                 let segments = slashed.split('/').filter(|s| !s.is_empty()).map(str::to_owned).collect();
                 push(

@@ -42,7 +42,8 @@ fn scripts(facts: &Facts) -> Vec<&str> {
 
 #[test]
 fn keys_say_what_a_value_is() {
-    let cases: [(&str, Value, &[&str], &[&str], &[&str]); 41] = [
+    type Case<'c> = (&'c str, Value, &'c [&'c str], &'c [&'c str], &'c [&'c str]);
+    let cases: [Case<'_>; 41] = [
         ("read_file", json!({"path": "./README.md"}), &["./README.md"], &[], &[]),
         ("read_file", json!({"Path": "a"}), &["./a"], &[], &[]),
         ("Read", json!({"file_path": "/etc/passwd", "limit": 3}), &["/etc/passwd"], &[], &[]),
@@ -370,14 +371,111 @@ fn large_inputs_stay_linear() {
     let start = std::time::Instant::now();
     let many: Vec<Value> =
         (0..4000).map(|n| json!({"path": format!("a/{n}/../%2e/x\\y"), "x": "https://a.test,b"})).collect();
-    let lap = |what: &str| eprintln!("{what} {:?}", start.elapsed());
     let _ = facts("x", json!({"k".repeat(1000): many}));
-    lap("many");
     let _ = facts("x", json!({"url": "https://a.test/?".repeat(100_000), "text": "x".repeat(5_000_000)}));
-    lap("urls");
     let _ = facts("x", json!({"a": "a:".repeat(1_000_000), "b": "/%2e".repeat(1_500)}));
-    lap("colons");
     let _ = facts("bash", json!({"command": "a;".repeat(30_000)}));
-    lap("commands");
     assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
+/// Knows that `echo` only prints and that `ssh` connects to its first operand.
+struct Few;
+
+impl Programs for Few {
+    fn program(&self, name: &str) -> Option<policy_grammar::shell::program::Program> {
+        let program =
+            policy_grammar::shell::program::Program { names: vec![name.to_owned()], ..Default::default() };
+        match name {
+            "echo" | "ls" => Some(policy_grammar::shell::program::Program { names_only: true, ..program }),
+            "fetchit" => {
+                Some(policy_grammar::shell::program::Program { operands_are_hosts: true, ..program })
+            }
+            _ => None,
+        }
+    }
+}
+
+#[test]
+fn data_of_programs_is_used() {
+    let run = |text: &str| {
+        let call = Call {
+            tool: "Bash".to_owned(),
+            arguments: json!({"command": text}),
+            cwd: "/work/app".into(),
+            ..Call::default()
+        };
+        extract(&call, &places(), &Few, &NoResolver)
+    };
+    let f = run("ls .env");
+    assert_eq!(f.paths[0].access, Access::Name);
+    assert_eq!(run("./ls .env").paths[0].access, Access::Unknown, "a file of that name is another program");
+    assert_eq!(run("PATH=/x ls .env").paths[0].access, Access::Unknown);
+    assert!(run("echo \"$X\"").commands[0].unknown_is_data);
+    assert!(!run("echo $X").commands[0].unknown_is_data);
+    assert!(!run("cat \"$X\"").commands[0].unknown_is_data);
+    assert_eq!(hosts(&run("fetchit a.test 80 https://b.test/x")), ["b.test", "a.test"]);
+}
+
+#[test]
+fn any_text_under_any_key() {
+    const PARTS: [&str; 40] = [
+        "/", "..", ".", "~", "\\", "%2e", "%", "file:", "https:", "//", ":", "@", "a", "b.test", "$X", "$(",
+        ")", "'", "\"", " ", "\n", "*", "?", "[", "{", "}", ",", "=", "-", "--x", ">", "<", "|", "&", ";",
+        "\u{0}", "\u{1}", "é", "😀", "[::1]",
+    ];
+    const KEYS: [&str; 14] = [
+        "path", "glob", "cwd", "url", "host", "command", "commands", "args", "content", "env", "other",
+        "pattern", "", "é",
+    ];
+    const TOOLS: [&str; 6] = ["Bash", "Grep", "Glob", "fetch", "mcp__a__b__c", "PowerShell"];
+    let mut seed = 7u64;
+    let mut next = |most: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(seed >> 33).unwrap() % most
+    };
+    for windows in [false, true] {
+        for _ in 0..400 {
+            let mut arguments = serde_json::Map::new();
+            for _ in 0..next(4) {
+                let texts: Vec<String> =
+                    (0..=next(2)).map(|_| (0..next(10)).map(|_| PARTS[next(40)]).collect()).collect();
+                let value = if next(2) == 0 { json!(texts[0]) } else { json!(texts) };
+                arguments.insert(KEYS[next(14)].to_owned(), value);
+            }
+            let call = Call {
+                tool: TOOLS[next(6)].to_owned(),
+                arguments: Value::Object(arguments),
+                cwd: if windows { "C:\\work".into() } else { "/work/app/sub".into() },
+                ..Call::default()
+            };
+            let facts = extract(&call, &Places { windows, ..places() }, &NoPrograms, &NoResolver);
+            for path in &facts.paths {
+                assert!(!path.names.is_empty());
+                for view in path.names.iter().flat_map(|name| &name.views) {
+                    let dots = view.split('/').skip(1).any(|segment| segment == ".." || segment == ".");
+                    assert!(
+                        !dots && (view.len() == 1 || view.ends_with(":/") || !view.ends_with('/')),
+                        "{call:?} {view:?}"
+                    );
+                    let anchored = view.starts_with(['.', '~', '/', '\u{1}']) || view.get(1..3) == Some(":/");
+                    assert!(anchored, "{call:?} {view:?}");
+                }
+            }
+            for command in &facts.commands {
+                assert_eq!(command.words.len(), command.parts.len());
+                assert_eq!(command.words.len(), command.word_paths.len());
+                assert_eq!(command.plain, command.not_plain.is_empty());
+                let most = facts.paths.len();
+                assert!(
+                    command
+                        .word_paths
+                        .iter()
+                        .flatten()
+                        .chain(&command.paths)
+                        .all(|index| (*index as usize) < most)
+                );
+                assert!(command.domains.iter().all(|index| (*index as usize) < facts.domains.len()));
+            }
+        }
+    }
 }

@@ -234,10 +234,9 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     let mut word = String::new();
     let mut lower_before = false;
     for c in name.chars() {
-        if !c.is_alphanumeric() || c.is_uppercase() && lower_before {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
+        let ends = !c.is_alphanumeric() || c.is_uppercase() && lower_before;
+        if ends && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
         }
         if c.is_alphanumeric() {
             word.extend(c.to_lowercase());
@@ -266,7 +265,8 @@ mod tests {
 
     #[test]
     fn names_split_in_every_way() {
-        let cases: [(&str, Option<&str>, &[(&str, &str)]); 17] = [
+        type Case<'c> = (&'c str, Option<&'c str>, &'c [(&'c str, &'c str)]);
+        let cases: [Case<'_>; 17] = [
             ("Bash", None, &[("", "bash")]),
             ("mcp__GitHub__create_issue", None, &[("github", "create_issue")]),
             ("mcp__a__b__c", None, &[("a", "b__c"), ("a__b", "c")]),
