@@ -3,7 +3,8 @@
 //! INVARIANT: every word that can be a path has its names, every doubt of the reader is a gap, and a command is plain
 //! only when nothing about it is unknown.
 
-use super::path::{HOLE, MAX_PATH_BYTES, Named, Namer, Raw, unescape_glob};
+use super::path::{MAX_PATH_BYTES, Named, Namer, Raw};
+use super::spelling::{HOLE, unescape_glob};
 use super::{Builder, url};
 use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece, program::Inner, program::Program};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};

@@ -4,8 +4,10 @@
 //! linear in the arguments and bounded.
 
 mod command;
+mod key;
 mod path;
 mod resolve;
+mod spelling;
 mod tool;
 mod url;
 mod value;

@@ -4,6 +4,10 @@
 //! strictest name holds; nothing here reads the disk but the resolver, and never for a network name.
 
 use super::resolve::{Resolution, Resolver};
+use super::spelling::{
+    HOLE, NETWORK, drive_of, escape_glob, file_url, has_drive, is_device_name, is_network_name,
+    is_short_name, is_special, percent_decode, split, unescape_glob, without_braces,
+};
 use crate::call::Places;
 use policy_runtime::facts::{Form, PathName};
 use std::cell::RefCell;
@@ -16,10 +20,6 @@ pub const MAX_PATH_BYTES: usize = 8 * 1024;
 const MAX_NAMES: usize = 24;
 /// Most paths of one call that are looked up on disk.
 const MAX_LOOKUPS: usize = 512;
-/// Stands for text that is not known.
-pub(crate) const HOLE: char = '\u{1}';
-
-const NETWORK: &str = "a network name is never looked up";
 const LINKS: &str = "it could not be told where its links lead";
 
 /// Where a path begins.
@@ -533,173 +533,6 @@ fn finish(named: &mut Named, further: Vec<PathName>) {
     for name in further {
         push(&mut named.names, name);
     }
-}
-
-fn split(text: &str, windows: bool) -> Vec<String> {
-    let segments = text.split('/').filter(|segment| !segment.is_empty() && *segment != ".");
-    if !windows {
-        return segments.map(str::to_owned).collect();
-    }
-    // SECURITY: Windows drops `:stream`, and dots and blanks at the end of a name.
-    segments
-        .map(|segment| {
-            let name = segment.split(':').next().unwrap_or_default().trim_end_matches(' ');
-            if name == ".." { name } else { name.trim_end_matches(['.', ' ']) }
-        })
-        .filter(|segment| !segment.is_empty())
-        .map(str::to_owned)
-        .collect()
-}
-
-/// `PROGRA~1`.
-fn is_short_name(segment: &str) -> bool {
-    let stem = segment.split('.').next().unwrap_or_default();
-    stem.rsplit_once('~').is_some_and(|(front, back)| {
-        !front.is_empty() && !back.is_empty() && back.bytes().all(|byte| byte.is_ascii_digit())
-    })
-}
-
-fn drive_of(text: &str) -> Option<char> {
-    let mut chars = text.chars();
-    let letter = chars.next().filter(char::is_ascii_alphabetic)?;
-    (chars.next() == Some(':')).then(|| letter.to_ascii_uppercase())
-}
-
-/// `C:/x`, `C:` (not `C:x`).
-pub(crate) fn has_drive(text: &str) -> bool {
-    drive_of(text).is_some() && matches!(text.chars().nth(2), None | Some('/' | '\\'))
-}
-
-/// `\\host\share`.
-pub(crate) fn is_network_name(text: &str) -> bool {
-    text.starts_with("\\\\") || text.starts_with("\\/") || text.starts_with("/\\")
-}
-
-/// `\\?\C:\x`, but not `\\?\UNC\host`.
-fn is_device_name(text: &str) -> bool {
-    let text = text.replace('\\', "/");
-    matches!(text.get(..4), Some("//?/" | "//./")) && text.get(4..).is_some_and(has_drive)
-}
-
-/// The paths of a `file:` URL, without and with what may be a query, and why it is not a local one.
-fn file_url(text: &str) -> Option<(Vec<String>, Option<String>)> {
-    let front: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).take(64).collect();
-    if !front.trim_start_matches(|c: char| c <= ' ').get(..5).is_some_and(|s| s.eq_ignore_ascii_case("file:"))
-    {
-        return None;
-    }
-    let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
-    let rest = text.trim_start_matches(|c: char| c <= ' ').get(5..)?.replace('\\', "/");
-    let (path, why) = match rest.strip_prefix("//") {
-        None => (rest.clone(), None),
-        Some(rest) => {
-            let (host, path) = match rest.find('/') {
-                Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at..).unwrap_or_default()),
-                None => (rest, ""),
-            };
-            if has_drive(host) || host.get(1..) == Some("|") {
-                (format!("/{host}{path}"), None)
-            } else if host.is_empty() || host.eq_ignore_ascii_case("localhost") {
-                (if path.is_empty() { "/".to_owned() } else { path.to_owned() }, None)
-            } else {
-                (format!("//{host}{path}"), Some(NETWORK.to_owned()))
-            }
-        }
-    };
-    let mut paths = Vec::new();
-    let cut = path.split(['?', '#']).next().unwrap_or_default();
-    for path in [cut, path.as_str()] {
-        let inner = path.trim_start_matches('/');
-        let drive = has_drive(inner) || inner.get(1..3).is_some_and(|s| s == "|/");
-        let path = if drive { inner.replacen('|', ":", 1) } else { path.to_owned() };
-        // `file:x` is `/x` for a URL parser and `x` for those who cut the front off.
-        if !path.starts_with('/') && !drive {
-            paths.push(format!("/{path}"));
-        }
-        paths.push(path);
-    }
-    paths.dedup();
-    Some((paths, why))
-}
-
-/// The text with `%XX` decoded once; `None` when there is none.
-fn percent_decode(text: &str) -> Option<Result<String, &'static str>> {
-    let hex = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let (mut at, mut found) = (0, false);
-    while let Some(byte) = bytes.get(at) {
-        match (byte, hex(bytes.get(at + 1)), hex(bytes.get(at + 2))) {
-            (b'%', Some(high), Some(low)) => {
-                out.push(u8::try_from(high * 16 + low).unwrap_or_default());
-                found = true;
-                at += 3;
-            }
-            _ => {
-                out.push(*byte);
-                at += 1;
-            }
-        }
-    }
-    if !found {
-        return None;
-    }
-    match String::from_utf8(out) {
-        Ok(text) if text.contains(['\0', HOLE]) => Some(Err("a path with an escaped control character")),
-        Ok(text) => Some(Ok(text)),
-        Err(_) => Some(Err("a path with escapes that are not text")),
-    }
-}
-
-/// A segment that is not one known name.
-fn is_special(segment: &str, glob: bool) -> bool {
-    segment.contains(HOLE) || glob && has_glob(segment)
-}
-
-fn has_glob(segment: &str) -> bool {
-    let mut chars = segment.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => drop(chars.next()),
-            '*' | '?' | '[' | '(' => return true,
-            _ => {}
-        }
-    }
-    false
-}
-
-pub(crate) fn escape_glob(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if matches!(c, '\\' | '*' | '?' | '[' | ']') {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
-}
-
-pub(crate) fn unescape_glob(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        out.push(if c == '\\' { chars.next().unwrap_or('\\') } else { c });
-    }
-    out
-}
-
-/// `{a,b}` as a wildcard that covers both.
-fn without_braces(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((front, behind)) = rest.split_once('{') {
-        let Some((inside, behind)) = behind.split_once('}') else { break };
-        out.push_str(front);
-        out.push_str(if inside.contains('/') || inside.contains('{') { "**" } else { "*" });
-        rest = behind;
-    }
-    out.push_str(rest);
-    out
 }
 
 #[cfg(test)]

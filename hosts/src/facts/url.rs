@@ -3,7 +3,7 @@
 //! INVARIANT: a host is what a URL parser connects to (user info, ports, number forms and letter case gone), and an
 //! authority that cannot be read is told as not understood.
 
-use super::path::HOLE;
+use super::spelling::HOLE;
 use policy_runtime::facts::Form;
 use url::{Host, Url};
 

@@ -4,8 +4,9 @@
 //! lies beyond a bound is opaque.
 
 use super::command::{is_harmless, quoted};
-use super::path::{HOLE, Raw, has_drive, is_network_name};
-use super::tool::{squeeze, words};
+use super::key::{Kind, MAX_NAME, kind_of};
+use super::path::Raw;
+use super::spelling::{HOLE, has_drive, is_network_name};
 use super::{Builder, url};
 use policy_runtime::facts::Origin;
 use serde_json::{Map, Value};
@@ -14,39 +15,8 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 64;
 /// Most values of one call.
 const MAX_VALUES: usize = 4096;
-/// Longest dotted name, bytes.
-const MAX_NAME: usize = 1024;
 /// Longest text that can be a path by its looks alone, bytes: no system takes a longer one.
 const MAX_LOOKS: usize = 4096;
-
-/// What a value is by its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// A path.
-    Path,
-    /// A pattern of paths.
-    Glob,
-    /// The folder of the call or of the command beside it.
-    Folder,
-    /// A URL.
-    Url,
-    /// A host.
-    Host,
-    /// A command, or its words.
-    Command,
-    /// A list of commands.
-    Commands,
-    /// Words of a command.
-    Words,
-    /// Text that is only data.
-    Data,
-    /// A text for people, or a number or name that runs nothing.
-    Note,
-    /// Variables for a command.
-    Variables,
-    /// Not known: judged by its looks.
-    Other,
-}
 
 struct Entry<'v> {
     value: &'v Value,
@@ -108,7 +78,7 @@ fn object<'v>(
     entry: &Entry<'v>,
     stack: &mut Vec<Entry<'v>>,
 ) {
-    let kinds: Vec<Kind> = map.keys().map(|key| kind_of(builder, key, entry.kind)).collect();
+    let kinds: Vec<Kind> = map.keys().map(|key| kind_of(&builder.tool, key, entry.kind)).collect();
     let find = |wanted: Kind| {
         map.iter()
             .zip(&kinds)
@@ -393,227 +363,6 @@ fn looks_like_command(builder: &Builder<'_>, text: &str) -> bool {
     let signs = rest.iter().any(|word| word.starts_with('-') && word.len() > 1 || looks_like_path(word));
     let shell = front.contains(['|', ';', '`', '>', '<']) || front.contains("&&") || front.contains("$(");
     signs || shell || SURE.contains(&stem) && !rest.is_empty() && rest.len() <= 5
-}
-
-fn kind_of(builder: &Builder<'_>, key: &str, above: Kind) -> Kind {
-    if key.len() > MAX_NAME {
-        return Kind::Other;
-    }
-    if above == Kind::Variables {
-        return Kind::Variables;
-    }
-    let kind = kind_of_key(builder, key);
-    match (kind, above) {
-        // `paths: {from: "a"}`: the key above says what it is. What is inside data is judged anew.
-        (Kind::Other, Kind::Data | Kind::Note | Kind::Folder) => Kind::Other,
-        (Kind::Other, above) => above,
-        (kind, _) => kind,
-    }
-}
-
-fn kind_of_key(builder: &Builder<'_>, key: &str) -> Kind {
-    let tool = &builder.tool;
-    let squeezed = squeeze(key);
-    let name = squeezed.trim_end_matches(|c: char| c.is_ascii_digit());
-    let words = words(key);
-    let last = words
-        .iter()
-        .rev()
-        .find(|word| !word.bytes().all(|byte| byte.is_ascii_digit()))
-        .map_or("", String::as_str);
-    let last = last.trim_end_matches(|c: char| c.is_ascii_digit());
-    let is = |list: &[&str]| list.contains(&name);
-    let ends = |list: &[&str]| list.contains(&last);
-
-    if is(&["cwd", "workdir", "workingdir", "workingdirectory", "currentdirectory", "currentdir", "basedir"])
-    {
-        return Kind::Folder;
-    }
-    if tool.shell {
-        const NOTES: [&str; 24] = [
-            "description",
-            "explanation",
-            "goal",
-            "justification",
-            "reason",
-            "title",
-            "summary",
-            "timeout",
-            "timeoutms",
-            "timeoutseconds",
-            "timeoutsec",
-            "yieldtimems",
-            "signal",
-            "encoding",
-            "mode",
-            "shell",
-            "sandbox",
-            "sandboxpermissions",
-            "isbackground",
-            "runinbackground",
-            "background",
-            "login",
-            "tty",
-            "requiresapproval",
-        ];
-        if is(&NOTES) || ends(&["id", "ids", "ms", "seconds", "timeout"]) {
-            return Kind::Note;
-        }
-        if is(&["dir", "directory", "dirpath", "folder", "root", "path", "projectpath", "workspace"]) {
-            return Kind::Folder;
-        }
-    }
-    if is(&["env", "environment", "envvars", "environmentvariables"]) {
-        return Kind::Variables;
-    }
-    if tool.glob && is(&["pattern", "patterns", "query"])
-        || is(&["include", "includes", "includepattern", "fileglob"])
-        || ends(&["glob", "globs"])
-    {
-        return Kind::Glob;
-    }
-    if is(&["command", "cmd", "commandline", "shellcommand", "script", "bashcommand", "cmdline"])
-        || ends(&["command", "cmd", "script"])
-    {
-        return Kind::Command;
-    }
-    if is(&["commands", "cmds", "scripts"]) || ends(&["commands", "cmds", "scripts"]) {
-        return Kind::Commands;
-    }
-    if is(&["args", "argv", "arguments", "cmdargs", "commandargs"]) {
-        return Kind::Words;
-    }
-    const URLS: [&str; 14] = [
-        "url",
-        "urls",
-        "uri",
-        "uris",
-        "href",
-        "hrefs",
-        "endpoint",
-        "endpoints",
-        "link",
-        "links",
-        "baseurl",
-        "webhook",
-        "callback",
-        "origin",
-    ];
-    if is(&URLS) || ends(&["url", "urls", "uri", "uris", "href", "endpoint", "webhook"]) {
-        return Kind::Url;
-    }
-    if is(&["blockeddomains", "excludedomains", "excludeddomains", "denieddomains"]) {
-        return Kind::Note;
-    }
-    if is(&["host", "hosts", "hostname", "hostnames", "domain", "domains", "fqdn"])
-        || ends(&["host", "hosts", "hostname", "domain", "domains"])
-    {
-        return Kind::Host;
-    }
-    if is(&["mimetype", "contenttype", "mediatype", "timezone", "model", "modelid", "accept"]) {
-        return Kind::Note;
-    }
-    const DATA: [&str; 42] = [
-        "content",
-        "contents",
-        "newstring",
-        "oldstring",
-        "newstr",
-        "oldstr",
-        "newsource",
-        "oldsource",
-        "text",
-        "newtext",
-        "oldtext",
-        "filetext",
-        "body",
-        "description",
-        "prompt",
-        "message",
-        "messages",
-        "pattern",
-        "patterns",
-        "regex",
-        "regexp",
-        "query",
-        "queries",
-        "title",
-        "subject",
-        "comment",
-        "comments",
-        "code",
-        "patch",
-        "diff",
-        "data",
-        "value",
-        "instructions",
-        "instruction",
-        "thought",
-        "summary",
-        "reason",
-        "explanation",
-        "question",
-        "questions",
-        "filecontent",
-        "exclude",
-    ];
-    if is(&DATA) || ends(&["content", "contents", "text", "body", "prompt", "description", "message"]) {
-        return Kind::Data;
-    }
-    const PATHS: [&str; 28] = [
-        "path",
-        "paths",
-        "filepath",
-        "filepaths",
-        "filename",
-        "filenames",
-        "pathname",
-        "file",
-        "files",
-        "dir",
-        "dirs",
-        "directory",
-        "directories",
-        "folder",
-        "folders",
-        "root",
-        "roots",
-        "source",
-        "sources",
-        "src",
-        "destination",
-        "dest",
-        "dst",
-        "target",
-        "targets",
-        "workspace",
-        "targetfile",
-        "absolutepath",
-    ];
-    let front = words.first().map_or("", String::as_str);
-    let second = words.get(1).map_or("", String::as_str);
-    if is(&PATHS)
-        || ends(&[
-            "path",
-            "paths",
-            "file",
-            "files",
-            "filename",
-            "filenames",
-            "filepath",
-            "dir",
-            "dirs",
-            "directory",
-            "directories",
-            "folder",
-            "folders",
-        ])
-        || ["path", "file", "dir", "directory", "folder"].contains(&front)
-            && ["to", "of", "from", "name", "names", "list"].contains(&second)
-    {
-        return Kind::Path;
-    }
-    Kind::Other
 }
 
 /// All elements of an array as words, when each is a scalar.
