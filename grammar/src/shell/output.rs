@@ -29,7 +29,7 @@ impl<'t> Walk<'_, '_, 't> {
         }
         let input = match stdin_after(&redirects, stdin) {
             Stdin::Text(text) => Some(text),
-            Stdin::Call | Stdin::Unknown => None,
+            Stdin::Call | Stdin::Guess(_) | Stdin::Unknown => None,
         };
         match (*name, args) {
             ("echo", args) => echo(args, self.dialect),

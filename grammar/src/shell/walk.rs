@@ -8,7 +8,7 @@ use super::env::{Env, Val};
 use super::expand::Expander;
 use super::parse::parse;
 use super::program::Programs;
-use super::{Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, PipePlace, Problem, Redirect, Word};
+use super::{Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Problem, Redirect, Word};
 use std::collections::{BTreeSet, VecDeque};
 
 mod compound;
@@ -27,6 +27,8 @@ pub(crate) enum Stdin {
     /// That of the call: nothing.
     Call,
     Text(String),
+    /// A text with holes that were filled with a placeholder.
+    Guess(String),
     Unknown,
 }
 
@@ -463,11 +465,27 @@ pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
         stdin = match (redirect.op.as_str(), &redirect.target) {
             ("<<<", Word::Known(text)) => Stdin::Text(format!("{text}\n")),
             ("<<" | "<<-", Word::Known(text)) => Stdin::Text(text.clone()),
+            ("<<<" | "<<" | "<<-", Word::Unknown(pieces)) => fill(pieces).map_or(Stdin::Unknown, Stdin::Guess),
             ("<", Word::Known(text)) if text == "/dev/null" => Stdin::Text(String::new()),
             _ => Stdin::Unknown,
         };
     }
     stdin
+}
+
+/// A text with its holes filled by a placeholder; `None` when nothing of it is known.
+pub(crate) fn fill(pieces: &[Piece]) -> Option<String> {
+    let (mut out, mut some) = (String::new(), false);
+    for piece in pieces {
+        match piece {
+            Piece::Text(text) | Piece::Tilde(text) => {
+                some |= !text.trim().is_empty();
+                out.push_str(text);
+            }
+            Piece::Hole { .. } => out.push_str("${_}"),
+        }
+    }
+    some.then_some(out)
 }
 
 /// The features of one redirection.

@@ -364,8 +364,12 @@ impl Walk<'_, '_, '_> {
                 finder.inner.stdin = Stdin::Unknown;
                 self.text(finder, Text::Known(text), program, &[]);
             }
+            Stdin::Guess(text) if shell => {
+                finder.inner.stdin = Stdin::Unknown;
+                self.text(finder, Text::Guess(text), program, &[]);
+            }
             Stdin::Text(text) if text.trim().is_empty() => {}
-            Stdin::Text(_) | Stdin::Unknown => self.gap(finder.index, Gap::UnreadCode),
+            Stdin::Text(_) | Stdin::Guess(_) | Stdin::Unknown => self.gap(finder.index, Gap::UnreadCode),
         }
     }
 }
