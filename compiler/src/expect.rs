@@ -3,10 +3,12 @@
 //! INVARIANT: the compiler knows no host: a tested call leaves as data, and its verdict comes back.
 
 use crate::code::Code;
+use crate::near::Meant;
 use policy_grammar::ast;
 use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::{FileId, SourceMap, Span, Spanned};
 use policy_runtime::verdict::{Decision, Severity, Step, Verdict};
+use std::rc::Rc;
 
 /// One tested call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct ExpectCase {
     pub block: Option<String>,
     /// The whole clause.
     pub span: Span,
+    /// What it was likely written for.
+    pub(crate) meant: Rc<Meant>,
 }
 
 /// Runs the tested calls and says which got something else.
@@ -57,7 +61,8 @@ fn check(case: &ExpectCase, sources: &SourceMap, verdict: &Verdict) -> Option<Di
     let step = verdict.steps.first();
     if let Some(message) = message {
         let error = Code::Unmet.error(message, case.args.span, decided(step, decision));
-        return Some(explained(error, sources, step, wanted));
+        let error = explained(error, sources, step, wanted);
+        return Some(nearly(error, case, got));
     }
     let by = case.by.as_ref()?;
     let named = |rule: &str| rule == by.node || rule.rsplit('/').next() == Some(by.node.as_str());
@@ -140,6 +145,31 @@ fn explained(error: Diagnostic, sources: &SourceMap, step: Option<&Step>, wanted
     error.with_help(help)
 }
 
+/// Adds the pattern of the block that was likely meant, and what it misses.
+fn nearly(error: Diagnostic, case: &ExpectCase, got: Decision) -> Diagnostic {
+    let wanted = match case.effect.node {
+        ast::Effect::Allow => Decision::Allow,
+        ast::Effect::Ask => Decision::Ask,
+        ast::Effect::Deny => Decision::Deny,
+        ast::Effect::Warn | ast::Effect::Info => return error,
+    };
+    let ast::ExpectArgs::Command(command) = &case.args.node else { return error };
+    // Too strict an answer is explained by the line that gave it.
+    if wanted < got && wanted != Decision::Allow {
+        return error;
+    }
+    match case.meant.nearest(command, wanted == Decision::Allow) {
+        Some(miss) => {
+            let error = error.with_label(miss.span, miss.label);
+            match miss.help {
+                Some(help) => error.with_help(help),
+                None => error,
+            }
+        }
+        None => error,
+    }
+}
+
 /// The text of a line, without the blanks around it.
 fn line_span(sources: &SourceMap, file: &str, line: u32) -> Option<Span> {
     let index = sources.files().iter().position(|f| f.name == file)?;
@@ -174,6 +204,7 @@ mod tests {
             dir: None,
             block: Some("std/x/g".into()),
             span: Span::default(),
+            meant: Rc::default(),
         }
     }
 

@@ -12,6 +12,7 @@ pub mod ir;
 mod lint;
 mod lists;
 mod lower;
+mod near;
 mod packs;
 mod pattern;
 mod plan;
@@ -28,6 +29,8 @@ use code::Sink;
 use policy_grammar::ast;
 use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::{FileId, SourceMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Whose policy it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +103,7 @@ pub fn compile(input: CompileInput<'_, '_>) -> Compiled {
     if broken {
         return Compiled { diagnostics: sink.into_list(), ..Compiled::default() };
     }
-    let plan = plan::plan(&resolved, trusted, &mut sink);
+    let mut plan = plan::plan(&resolved, trusted, &mut sink);
     let lowered = lower::lower(sources, &resolved, &plan, &mut sink);
     if sink.failed() {
         return Compiled { diagnostics: sink.into_list(), ..Compiled::default() };
@@ -114,9 +117,39 @@ pub fn compile(input: CompileInput<'_, '_>) -> Compiled {
     let excepted = lowered.policy.excepts.iter().map(|e| e.line).collect();
     let input = lint::Input { plan: &plan, lowered: &lowered, excepted, kind, today };
     lint::lint(&input, &mut summary, &mut sink);
+    meant(&mut plan.expects, &lowered);
     let failed = sink.failed();
     let policy = (!failed).then_some(lowered.policy);
     Compiled { policy, diagnostics: sink.into_list(), expects: plan.expects, summary }
+}
+
+/// Gives each tested call the run patterns of its block, for the message when it is not met.
+fn meant(expects: &mut [ExpectCase], lowered: &lower::Lowered) {
+    let wanted: BTreeSet<&str> = expects.iter().filter_map(|e| e.block.as_deref()).collect();
+    if wanted.is_empty() {
+        return;
+    }
+    let policy = &lowered.policy;
+    let programs = Rc::new(policy.programs.clone());
+    let mut blocks: BTreeMap<String, near::Meant> = BTreeMap::new();
+    for (pattern, span) in policy.patterns.iter().zip(&lowered.pattern_spans) {
+        let line = policy.lines.get(pattern.line.0 as usize);
+        let Some(block) = line.and_then(|l| policy.blocks.get(l.block.0 as usize)) else { continue };
+        if matches!(pattern.matcher, ir::Matcher::Run(_)) && wanted.contains(block.name.as_str()) {
+            let meant = blocks.entry(block.name.clone()).or_default();
+            if meant.patterns.len() < near::MAX_PATTERNS {
+                meant.patterns.push((*span, pattern.clone()));
+                meant.programs = Rc::clone(&programs);
+            }
+        }
+    }
+    let blocks: BTreeMap<String, Rc<near::Meant>> =
+        blocks.into_iter().map(|(name, meant)| (name, Rc::new(meant))).collect();
+    for case in expects {
+        if let Some(meant) = case.block.as_ref().and_then(|block| blocks.get(block)) {
+            case.meant = Rc::clone(meant);
+        }
+    }
 }
 
 #[cfg(test)]

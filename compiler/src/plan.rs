@@ -13,6 +13,7 @@ use policy_grammar::ast;
 use policy_grammar::source::{FileId, Span, Spanned};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What an instance is made of.
 #[derive(Debug, Clone, Copy)]
@@ -454,6 +455,7 @@ impl<'a> Plan<'a> {
             dir,
             block: block.map(str::to_owned),
             span: expect.span,
+            meant: Rc::default(),
         });
     }
 

@@ -556,13 +556,12 @@ fn shell_grants_are_counted() {
 /// Work grows with the policy, not with its square.
 #[test]
 fn many_rules() {
-    let rules: String = (0..20_000)
+    let rules: String = (0..5_000)
         .map(|n| format!("rule r{n} on t{n}, bash {{ allow path \"./a{n}/**\" ask run `p{n} x` }}\n"))
         .collect();
     let start = std::time::Instant::now();
     let policy = good(&rules);
-    println!("{:?}", start.elapsed());
-    assert_eq!(policy.blocks.len(), 20_000);
+    assert_eq!(policy.blocks.len(), 5_000);
     assert!(start.elapsed().as_secs() < 30);
 }
 
@@ -611,4 +610,137 @@ fn every_code_has_a_file() {
             println!("{} | {} | {:?}", d.code, d.message, d.help);
         }
     }
+}
+
+/// What an untrusted file may not do, whatever is written in it; and nothing that refuses is lost.
+#[test]
+fn no_untrusted_file_loosens() {
+    let lines = [
+        "allow path \"./**\"",
+        "ask path \"./src/**\" except \"./src/x\"",
+        "deny path \"**/.env\"",
+        "only domain \"a.com\"",
+        "allow run `git status`",
+        "ask run `git push`",
+        "deny run `rm {-r,-f}`",
+        "only arg mode \"a\"",
+        "allow domain \"*\"",
+    ];
+    let ends = ["", "otherwise allow", "otherwise ask", "otherwise deny"];
+    let settings = [
+        "default allow",
+        "default deny",
+        "mode observe",
+        "severity relaxed",
+        "ask timeout 1s",
+        "use std/readonly, std/git",
+        "list x is \"a\"",
+        "program git { same words push, status }",
+        "asset USDC is \"eip155:1/erc20:0x1\" decimals 6",
+        "test \"t\" { expect allow bash \"ls\" }",
+    ];
+    let mut seed = 7_u64;
+    let mut below = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % n
+    };
+    for round in 0..60 {
+        let mut text = String::new();
+        for (at, setting) in settings.iter().enumerate() {
+            if below(3) == 0 && !(at == 1 && text.contains("default")) {
+                text.push_str(setting);
+                text.push('\n');
+            }
+        }
+        for number in 0..below(5) {
+            let (open, close) = match below(4) {
+                0 => ("project \"./p\" { default allow ", "}"),
+                1 => ("project \"./p/*\" { ", "}"),
+                _ => ("", ""),
+            };
+            let mut chosen: Vec<&str> = (0..1 + below(4)).map(|_| lines[below(lines.len())]).collect();
+            chosen.sort();
+            chosen.dedup();
+            let block = if below(3) == 0 {
+                chosen.retain(|l| !l.starts_with("allow"));
+                format!("guard g{number} on bash, Edit {{ {} warn path \"./w\" }}", chosen.join(" "))
+            } else {
+                format!("rule r{number} on bash, Edit {{ {} {} }}", chosen.join(" "), ends[below(4)])
+            };
+            text.push_str(&format!("{open}{block}{close}\n"));
+            if block.starts_with("guard") && open.is_empty() && below(2) == 0 {
+                text.push_str(&format!(
+                    "exception e{number} to g{number} {{ owner \"a\" until 2027-01-01 because \"b\" open }}\n"
+                ));
+                text.push_str(&format!("set g{number} to off because \"x\"\n"));
+            }
+        }
+        let untrusted = good_with(&text, &Setup { trusted: false, ..Setup::default() });
+        assert!(
+            untrusted.default.is_none() && !untrusted.observe && untrusted.ask_timeout.is_none(),
+            "{text}"
+        );
+        assert!(
+            untrusted.programs.iter().all(|p| !p.same_words.contains(&vec!["push".into(), "status".into()]))
+        );
+        let block = |l: &ir::Line| &untrusted.blocks[l.block.0 as usize];
+        for line in &untrusted.lines {
+            let answers = matches!(line.verb, ir::Verb::Allow | ir::Verb::OtherwiseAllow | ir::Verb::Open);
+            assert!(!answers, "{round}: {text}");
+            assert!(
+                line.verb != ir::Verb::Only || block(line).kind == ir::BlockKind::Guard,
+                "{round}: {text}"
+            );
+        }
+        assert!(untrusted.blocks.iter().all(|b| b.kind != ir::BlockKind::Exception), "{round}: {text}");
+        // Everything that the file refuses with its own rules and guards is still refused.
+        let without_sets: String = text
+            .lines()
+            .filter(|l| !l.starts_with("set ") && !l.starts_with("asset "))
+            .map(|l| format!("{l}\n"))
+            .collect();
+        let trusted = good_with(&without_sets, &Setup::default());
+        let refusals = |policy: &ir::Policy| -> Vec<String> {
+            let line = |p: &ir::Pattern| &policy.lines[p.line.0 as usize];
+            let refuses =
+                |p: &&ir::Pattern| !matches!(line(p).verb, ir::Verb::Info | ir::Verb::Warn) && !p.grant;
+            policy
+                .patterns
+                .iter()
+                .filter(refuses)
+                .map(|p| (policy.blocks[line(p).block.0 as usize].name.clone(), p))
+                .filter(|(name, _)| !name.starts_with("std/readonly"))
+                .map(|(name, p)| format!("{name} {:?} {:?}", line(p).verb, p.text))
+                .collect()
+        };
+        let kept = refusals(&untrusted);
+        for refusal in refusals(&trusted) {
+            assert!(kept.contains(&refusal), "{round}: {refusal} is lost in {text}");
+        }
+    }
+}
+
+/// The YAML front end's tree is lowered like any other.
+#[test]
+fn yaml_trees() {
+    let yaml = "rules:\n  - id: reads\n    tool: [read_file]\n    paths:\n      allow: [\"src/**\"]\n      block: [\"**/.env\"]\n    decision: ask\n";
+    let mut sources = SourceMap::default();
+    let main = sources.add("agent-firewall.yml", yaml);
+    let parsed = policy_grammar::yaml::firewall::parse(main, yaml);
+    if parsed.diagnostics.iter().any(|d| d.level == Level::Error) {
+        panic!("{:#?}", parsed.diagnostics);
+    }
+    let compiled = compile(CompileInput {
+        sources: &mut sources,
+        main,
+        tree: Some(parsed.file),
+        load: &mut |_: &mut SourceMap, _: &str, _: FileId| Err(String::new()),
+        kind: LayerKind::Project,
+        trusted: true,
+        today: 20_000,
+        always: &[],
+    });
+    let policy = compiled.policy.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+    let first: Vec<String> = order(&policy).into_iter().filter(|l| l.starts_with("reads")).collect();
+    assert_eq!(first.last().unwrap(), "reads OtherwiseAsk otherwise ask");
 }

@@ -50,7 +50,9 @@ pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
                     .with_help("add `expect deny TOOL { ... }` at its end"),
             );
         }
-        untested.push((tree.name.span, name));
+        if untested.last().is_none_or(|(span, _)| *span != tree.name.span) {
+            untested.push((tree.name.span, name));
+        }
     }
     let Some((first, name)) =
         untested.first().filter(|_| input.kind != LayerKind::Test && !expects.is_empty())

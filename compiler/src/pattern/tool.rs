@@ -5,6 +5,9 @@
 
 use super::{Problem, braces, check};
 
+/// Ways to split one name; calls have no more either.
+const MAX_SPLITS: usize = 32;
+
 /// One name of a scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name {
@@ -27,25 +30,33 @@ pub(crate) fn spellings(name: &Name) -> Result<Vec<String>, Problem> {
     Ok(spelled.iter().map(|s| braces::plain(s).to_lowercase()).collect())
 }
 
-/// Server and tool of a name that spells its server (`mcp__github__x`, `mcp_github_x`), every way it splits.
-/// The long form wins; a name with one underscore everywhere is read as the short form.
+/// Server and tool of a name that spells its server (`mcp__github__x`, `mcp_github_x`), every way it splits; a `*`
+/// may also stand for the place between them. Calls are split in the same way.
 pub(crate) fn splits(tool: &str) -> Vec<(String, String)> {
-    let long = tool.strip_prefix("mcp__").map(|rest| every_split(rest, "__")).unwrap_or_default();
-    if !long.is_empty() {
-        return long;
+    let (rest, between) = match (tool.strip_prefix("mcp__"), tool.strip_prefix("mcp_")) {
+        (Some(rest), _) => (rest, "__"),
+        (None, Some(rest)) => (rest, "_"),
+        (None, None) => return Vec::new(),
+    };
+    let mut out = Vec::new();
+    let mut escaped = false;
+    for (at, c) in rest.char_indices() {
+        let Some((server, end)) = rest.split_at_checked(at) else { continue };
+        if let Some(tool) = end.strip_prefix(between)
+            && !server.is_empty()
+            && !tool.is_empty()
+        {
+            out.push((server.to_owned(), tool.to_owned()));
+        }
+        if c == '*' && !escaped {
+            out.push((format!("{server}*"), end.to_owned()));
+        }
+        escaped = !escaped && c == '\\';
+        if out.len() >= MAX_SPLITS {
+            break;
+        }
     }
-    tool.strip_prefix("mcp_").map(|rest| every_split(rest, "_")).unwrap_or_default()
-}
-
-fn every_split(rest: &str, between: &str) -> Vec<(String, String)> {
-    rest.match_indices(between)
-        .filter_map(|(at, _)| {
-            let server = rest.get(..at)?;
-            let tool = rest.get(at + between.len()..)?;
-            (!server.is_empty() && !tool.is_empty()).then(|| (server.to_owned(), tool.to_owned()))
-        })
-        .take(32)
-        .collect()
+    out
 }
 
 /// A server glob that no empty server matches.
@@ -81,8 +92,10 @@ mod tests {
         assert_eq!(without_server("bash", true), ["\0bash"]);
         assert_eq!(without_server("bash", false), ["*\0bash"]);
         assert_eq!(without_server("mcp__github__create_issue", true), ["github\0create_issue"]);
-        assert_eq!(without_server("mcp__browser__*", true), ["browser\0*"]);
-        assert_eq!(without_server("mcp__*__delete", true), ["?*\0delete"]);
+        assert_eq!(without_server("mcp__browser__*", true), ["browser\0*", "browser__*\0*"]);
+        assert_eq!(without_server("mcp__*__delete", true), ["?*\0*__delete", "?*\0delete"]);
+        assert_eq!(without_server("mcp__*", true), ["?*\0*"]);
+        assert_eq!(without_server("mcp__a___b", true), ["a\0_b", "a_\0b"]);
         assert_eq!(
             without_server("mcp_github_create_issue", true),
             ["github\0create_issue", "github_create\0issue"]
