@@ -57,7 +57,13 @@ pub(crate) fn run(words: &[OsString], flavor: Flavor) -> ExitCode {
     guard(host);
     let reply = match words {
         Ok(words) => answer(host, &words, flavor).unwrap_or_else(|cause| fail(host, &cause)),
-        Err((_, cause)) => fail(host, &cause),
+        Err((_, cause)) => {
+            // The event is read all the same: its name decides in which words the host is told.
+            if let Ok(event) = read_event(&mut std::io::stdin().lock()) {
+                remember(&event);
+            }
+            fail(host, &cause)
+        }
     };
     write(&reply)
 }
@@ -97,7 +103,7 @@ fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
             "--state" => file().map(|path| out.state = Some(path)),
             "--cache" => file().map(|path| out.cache = Some(path)),
             _ => {
-                wrong.get_or_insert(format!("`{name}` is no option of `policy hook`"));
+                wrong.get_or_insert(format!("`{name}` is not known here"));
                 Some(())
             }
         };
