@@ -105,6 +105,8 @@ pub enum SeverityWord {
 }
 
 /// A top-level item.
+// Nearly every item is a block, so a box would cost more than it saves.
+#[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// `default ask`.

@@ -7,11 +7,13 @@ pub mod ast;
 pub mod code;
 pub mod diagnostic;
 mod parse;
+mod print;
 mod report;
 pub mod shell;
 pub mod source;
 pub mod yaml;
 
 pub use code::Code;
+pub use print::{format, print};
 pub use report::Report;
 pub use parse::{MAX_BYTES, MAX_DEPTH, Parsed, parse};

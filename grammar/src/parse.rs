@@ -14,6 +14,7 @@ mod lex;
 mod lines;
 mod runs;
 mod symbols;
+mod words;
 
 use crate::ast;
 use crate::code::Code;
@@ -23,6 +24,9 @@ use build::Node;
 use lex::{Kind, Token};
 use pest::Parser as _;
 use pest::error::ErrorVariant;
+
+pub(crate) use lex::{Kind as TokenKind, hidden, next as next_token};
+pub(crate) use words::is_bare_name;
 
 /// The derived parser of `policy.pest`.
 #[allow(missing_docs, clippy::upper_case_acronyms)]
@@ -62,8 +66,16 @@ pub fn parse(file: FileId, text: &str) -> Parsed {
             .with_help("split it into files and `use` them");
         return Parsed { file: tree, diagnostics: vec![error] };
     }
-    let mut parser =
-        Parser { file, text, sink: Vec::new(), dropped: 0, unclosed: Vec::new(), skipped: false, stray: 0 };
+    let mut parser = Parser {
+        file,
+        text,
+        sink: Vec::new(),
+        dropped: 0,
+        unclosed: Vec::new(),
+        skipped: false,
+        stray: 0,
+        told: None,
+    };
     tree.comments = parser.check_text();
     let at = parser.header(&mut tree);
     tree.items = parser.items(at, None, 0).0;
@@ -83,6 +95,8 @@ struct Parser<'t> {
     skipped: bool,
     /// Braces opened in skipped text, whose closing braces are still to come.
     stray: usize,
+    /// A word that was spoken of already, although parsing goes on at it.
+    told: Option<usize>,
 }
 
 /// A statement that does not parse; where it went wrong.
@@ -204,6 +218,14 @@ impl<'t> Parser<'t> {
                     self.stray += depth;
                     return token.start;
                 }
+                Kind::Word
+                    if token.start > start
+                        && token.start >= failed
+                        && depth == 0
+                        && self.meant(token, items::ITEM_WORDS) =>
+                {
+                    return token.start;
+                }
                 Kind::Open if token.text(self.text) == "{" => depth += 1,
                 Kind::Close if token.text(self.text) == "}" => match depth.checked_sub(1) {
                     Some(less) => depth = less,
@@ -214,6 +236,11 @@ impl<'t> Parser<'t> {
             }
             at = token.end;
         }
+    }
+
+    /// Whether a word at the beginning of a line was meant to begin a statement.
+    fn meant(&self, token: Token, known: &[&str]) -> bool {
+        lex::begins_line(self.text, token.start) && words::is_meant(token.text(self.text), known)
     }
 
     /// Whether an item begins here: an item keyword at the beginning of a line.

@@ -64,12 +64,8 @@ impl Diagnostic {
     pub fn report<'s>(&'s self, sources: &'s SourceMap) -> Report<'s> {
         let home = self.labels.first().map(|label| label.span.file);
         let of = |file: FileId| sources.file(file).map(Named);
-        let mut report = Report {
-            diagnostic: self,
-            text: home.and_then(of),
-            labels: Vec::new(),
-            others: Vec::new(),
-        };
+        let mut report =
+            Report { diagnostic: self, text: home.and_then(of), labels: Vec::new(), others: Vec::new() };
         let mut files: Vec<FileId> = Vec::new();
         for (at, label) in self.labels.iter().enumerate() {
             let file = label.span.file;

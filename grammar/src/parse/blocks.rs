@@ -240,7 +240,7 @@ impl<'t> Parser<'t> {
                 }
             };
             whole = false;
-            at = self.recover_statements(token.start, failed);
+            at = self.recover_statements(body, token.start, failed);
         }
     }
 
@@ -266,7 +266,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Where parsing goes on inside a block: its closing brace, or a line that begins with a statement or an item.
-    fn recover_statements(&mut self, start: usize, failed: usize) -> usize {
+    fn recover_statements(&mut self, body: Body, start: usize, failed: usize) -> usize {
         self.skipped = true;
         let mut depth = 0usize;
         let mut at = start;
@@ -280,6 +280,14 @@ impl<'t> Parser<'t> {
                         && token.start >= failed
                         && (is_statement_word(word) || self.begins_item(token))
                         && lex::begins_line(self.text, token.start) =>
+                {
+                    return token.start;
+                }
+                Kind::Word
+                    if token.start > start
+                        && token.start >= failed
+                        && depth == 0
+                        && self.meant(token, body.words()) =>
                 {
                     return token.start;
                 }
@@ -301,8 +309,8 @@ impl<'t> Parser<'t> {
             None => Text { node: String::new(), span },
         };
         let to = head.and_then(|head| head.kid(Rule::path_id)).map(|path| path.as_text());
-        if let Some(head) = head {
-            self.check_to(kind, &name, to.as_ref(), head);
+        if head.is_some() {
+            self.check_to(kind, &name, to.as_ref());
         }
         let scopes = head.map(|head| self.scopes(head)).unwrap_or_default();
         let mut block = Block {
@@ -323,7 +331,10 @@ impl<'t> Parser<'t> {
         for node in nodes {
             self.block_part(&mut block, &node);
         }
-        if block.lines.is_empty() && !self.skipped && matches!(kind, BlockKind::Exception | BlockKind::Assert)
+        if block.lines.is_empty()
+            && block.otherwise.is_none()
+            && !self.skipped
+            && matches!(kind, BlockKind::Exception | BlockKind::Assert)
         {
             let (message, help) = match kind {
                 BlockKind::Exception => {
@@ -339,7 +350,7 @@ impl<'t> Parser<'t> {
         block
     }
 
-    fn check_to(&mut self, kind: BlockKind, name: &Text, to: Option<&Text>, head: &Node<'t>) {
+    fn check_to(&mut self, kind: BlockKind, name: &Text, to: Option<&Text>) {
         match (kind, to) {
             (BlockKind::Exception, None) => {
                 let help = format!("write `exception {} to GUARD`", name.node);
@@ -358,7 +369,6 @@ impl<'t> Parser<'t> {
             }
             _ => {}
         }
-        let _ = head;
     }
 
     fn scopes(&mut self, head: &Node<'t>) -> Scopes {

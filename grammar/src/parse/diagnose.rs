@@ -5,96 +5,14 @@
 use super::blocks::Body;
 use super::lex::{self, Kind, Token};
 use super::symbols::symbol;
+use super::words::{
+    CLAUSES, FOREIGN, FOREIGN_CLAUSES, KEYWORDS, SUBJECTS, VERBS, join, join_with, nearest, usage,
+};
 use super::{Failed, Parser, Rule, items};
 use crate::ast::Text;
 use crate::code::Code;
 use crate::source::Span;
 use pest::error::{Error, ErrorVariant, InputLocation};
-
-/// Words that may not be bare names, as in `policy.pest`.
-const KEYWORDS: &[&str] = &[
-    "exception",
-    "otherwise",
-    "severity",
-    "because",
-    "default",
-    "program",
-    "project",
-    "suggest",
-    "assert",
-    "except",
-    "expect",
-    "secret",
-    "unless",
-    "allow",
-    "asset",
-    "guard",
-    "owner",
-    "until",
-    "deny",
-    "from",
-    "info",
-    "list",
-    "mode",
-    "only",
-    "open",
-    "rule",
-    "test",
-    "then",
-    "warn",
-    "when",
-    "ask",
-    "for",
-    "set",
-    "use",
-    "as",
-    "at",
-    "by",
-    "on",
-];
-
-/// Words of other tools, with what this language says instead.
-const FOREIGN: &[(&str, &str)] = &[
-    ("block", "`block` is the YAML spelling of `deny`"),
-    ("review", "`review` is the YAML spelling of `ask`"),
-    ("forbidden", "`forbidden` is another tool's word for `deny`"),
-    ("forbid", "`forbid` is another tool's word for `deny`"),
-    ("prompt", "`prompt` is another tool's word for `ask`"),
-    ("permit", "`permit` is another tool's word for `allow`"),
-    ("reject", "`reject` is another tool's word for `deny`"),
-    ("refuse", "`refuse` is another tool's word for `deny`"),
-    ("error", "an error is a `deny`"),
-    ("warning", "write `warn`"),
-];
-
-/// Clauses of other tools, with what this language says instead.
-const FOREIGN_CLAUSES: &[(&str, &str)] = &[
-    ("within", "write `over N per 10m`"),
-    ("duplicate", "a payment made again is `repeats over 0 per 10m`"),
-    ("outside", "hours are `ask unless hours \"mon-fri 08:00-20:00 Europe/Berlin\"`"),
-    ("reason", "the reason is `because \"…\"`"),
-    ("message", "the reason is `because \"…\"`"),
-    ("if", "conditions begin with `when` or `unless`"),
-    ("where", "conditions begin with `when` or `unless`"),
-    ("unlist", "what is taken back from a list is `except`"),
-    ("not", "what is taken back from a list is `except`"),
-    ("tool", "the tools of a block are named behind `on`"),
-    ("tools", "the tools of a block are named behind `on`"),
-    ("server", "the servers of a block are named behind `from`"),
-    ("host", "a host in a URL is `domain \"…\"`"),
-    ("url", "a host in a URL is `domain \"…\"`"),
-    ("file", "a file is `path \"./…\"`; the files of a block are named behind `for`"),
-    ("bash", "a command is `run` with a pattern in backticks"),
-    ("limit", "a limit is `amount over 5 USDC`, `calls over 30 per 1h`"),
-    ("budget", "a budget is `spend over 5 USDC per 1d`"),
-];
-
-const SUBJECTS: &[&str] = &[
-    "path", "domain", "command", "run", "shell", "arg", "content", "network", "asset", "scheme", "seller",
-    "payee", "call", "amount", "approval", "calls", "lifetime", "lines", "repeats", "rise", "spend",
-];
-
-const CLAUSES: &[&str] = &["over", "when", "unless", "because", "suggest", "then", "except"];
 
 impl<'t> Parser<'t> {
     /// Turns a failure of the grammar into a diagnostic; gives where it went wrong.
@@ -124,11 +42,27 @@ impl<'t> Parser<'t> {
         let span = self.token_span(token);
         let word = token.text(self.text);
         let wants = |rules: &[Rule]| expected.iter().any(|rule| rules.contains(rule));
+        let entry = wants(&[Rule::at_ref]);
         let wants_pattern = wants(&[Rule::list, Rule::string]);
         let wants_run = wants(&[Rule::runs_list, Rule::run]);
-        let wants_name = wants(&[Rule::names, Rule::bare, Rule::members]);
+        let wants_name =
+            wants(&[Rule::names, Rule::bare, Rule::members, Rule::path_id]) || entry && wants_pattern;
         let wants_number = wants(&[Rule::scalar, Rule::quantity]);
+        let before = self.before(start, token);
+        let open_end = wants(&[Rule::after, Rule::lbrace]);
         match token.kind {
+            Kind::Word | Kind::Close
+                if before == "," && lex::begins_line(self.text, token.start) && !open_end =>
+            {
+                let help = "remove the comma before this, or write a further entry";
+                self.error_help(
+                    Code::Unexpected,
+                    "a comma with nothing behind it",
+                    span,
+                    "an entry must stand before this",
+                    help,
+                );
+            }
             Kind::String(_) if wants_run && !wants_pattern => {
                 let help = format!("write it in backticks: `{}`", word.trim_matches('"'));
                 self.error_help(
@@ -165,39 +99,57 @@ impl<'t> Parser<'t> {
                 self.error_help(Code::KeywordAsName, message, span, "a name must stand here", help);
             }
             Kind::Word if self.is_boundary(token, start, expected) => {
-                let body = self.body_of(rule);
-                match body {
+                match self.body_of(rule) {
                     Some(body) => drop(self.unknown_statement(body, token)),
                     None => drop(self.unknown_item(token.start)),
-                }
+                };
+                self.told = Some(token.start);
             }
             Kind::Word if wants(&[Rule::after]) && self.known_clause(rule, token) => {}
-            Kind::Word
-                if wants_pattern && !KEYWORDS.contains(&word) && !wants(&[Rule::after, Rule::lbrace]) =>
+            Kind::Word | Kind::Other
+                if (wants_pattern || wants_run)
+                    && !open_end
+                    && !KEYWORDS.contains(&word)
+                    && (token.kind == Kind::Word || word.starts_with(['.', '/', '~', '*']))
+                    && rule != Rule::expect =>
             {
-                let help = format!("write it in quotes: \"{word}\"");
-                self.error_help(Code::BareWord, "a pattern stands in quotes", span, "a bare word", help);
+                self.bare_word(token, wants_pattern);
             }
-            Kind::Word if wants_run && !KEYWORDS.contains(&word) && !wants(&[Rule::after]) => {
-                let help = format!("write it in backticks: `{word}`");
-                self.error_help(
-                    Code::BareWord,
-                    "a run pattern stands in backticks",
-                    span,
-                    "a bare word",
-                    help,
-                );
-            }
-            Kind::Word if wants_number && self.wrong_value(rule, token, expected) => {}
+            Kind::Word if wants_number => self.wrong_value(before, token),
             Kind::Word if rule == Rule::block_head && expected.contains(&Rule::lbrace) => {
                 self.head_word(start, token)
             }
-            Kind::Word if rule == Rule::line && wants(&[Rule::s_path, Rule::s_run]) => {
-                self.unknown_subject(token);
-            }
+            Kind::Word if rule == Rule::line && VERBS.contains(&before) => self.unknown_subject(token),
             Kind::Word if wants(&[Rule::after]) => self.unknown_keyword(token, "clause", CLAUSES),
-            _ => self.expected_found(token, expected),
+            _ => self.expected_found(rule, token, expected),
         }
+    }
+
+    /// The token before this one within a statement.
+    fn before(&self, start: usize, token: Token) -> &'t str {
+        let text: &'t str = self.text;
+        let mut before = lex::next(text, start);
+        loop {
+            let next = lex::next(text, before.end);
+            if next.start >= token.start || next.kind == Kind::End {
+                return before.text(text);
+            }
+            before = next;
+        }
+    }
+
+    /// A pattern without its quotes, up to the next blank.
+    fn bare_word(&mut self, token: Token, quotes: bool) {
+        let rest = self.text.get(token.start..).unwrap_or("");
+        let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '"' | '`' | '#' | ']' | ';');
+        let written = rest.get(..rest.find(ends).unwrap_or(rest.len())).unwrap_or("");
+        let written = if written.len() < token.end - token.start { token.text(self.text) } else { written };
+        let span = self.span(token.start, token.start + written.len());
+        let (message, help) = match quotes {
+            true => ("a pattern stands in quotes", format!("write it in quotes: \"{written}\"")),
+            false => ("a run pattern stands in backticks", format!("write it in backticks: `{written}`")),
+        };
+        self.error_help(Code::BareWord, message, span, "a bare word", help);
     }
 
     /// Whether a word begins a line where the statement before it could have ended.
@@ -260,38 +212,28 @@ impl<'t> Parser<'t> {
         true
     }
 
-    /// Words where a number, time or day must stand.
-    fn wrong_value(&mut self, rule: Rule, token: Token, expected: &[Rule]) -> bool {
+    /// A word where a number, time or day must stand.
+    fn wrong_value(&mut self, before: &str, token: Token) {
         let span = self.token_span(token);
         let word = token.text(self.text);
-        if expected.contains(&Rule::quantity) {
-            let help = "write money (`5 USDC`), a share (`50%`), a time (`10m`) or a count (`30`)";
-            self.error_help(
+        let (code, what, help) = match before {
+            "over" => (
                 Code::BadQuantity,
-                format!("`{word}` is no quantity"),
-                span,
-                "not a quantity",
-                help,
-            );
-        } else if expected.contains(&Rule::kw_session) || rule == Rule::ask_timeout {
-            let help = match rule {
-                Rule::ask_timeout => "write a whole number and `s`, `m`, `h` or `d`: `120s`",
-                _ => "write a whole number and `s`, `m`, `h` or `d`, such as `10m` or `1d`, or `session`",
-            };
-            self.error_help(
+                "quantity",
+                "write money (`5 USDC`), a share (`50%`), a time (`10m`) or a count (`30`)",
+            ),
+            "per" => (
                 Code::BadDuration,
-                format!("`{word}` is no duration"),
-                span,
-                "not a duration",
-                help,
-            );
-        } else if matches!(rule, Rule::until | Rule::given) {
-            let help = "write year, month and day: `2027-03-31`";
-            self.error_help(Code::BadDate, format!("`{word}` is no date"), span, "not a date", help);
-        } else {
-            return false;
-        }
-        true
+                "duration",
+                "write a number and `s`, `m`, `h` or `d`, such as `1d`, or `session`",
+            ),
+            "timeout" => {
+                (Code::BadDuration, "duration", "write a number and `s`, `m`, `h` or `d`, such as `120s`")
+            }
+            "until" | "today" => (Code::BadDate, "date", "write year, month and day: `2027-03-31`"),
+            _ => (Code::BadNumber, "number", "write it in digits"),
+        };
+        self.error_help(code, format!("`{word}` is no {what}"), span, format!("not a {what}"), help);
     }
 
     /// A word in a head where a scope or the brace must stand.
@@ -322,7 +264,7 @@ impl<'t> Parser<'t> {
             self.error_help(Code::Unexpected, message, span, "a line stands in braces", help);
             return;
         }
-        self.unknown_keyword(token, "scope", &["on", "from", "as", "at", "for", "to"]);
+        self.unknown_keyword(token, "scope", &["on", "from", "as", "at", "for"]);
     }
 
     fn unknown_subject(&mut self, token: Token) {
@@ -372,7 +314,7 @@ impl<'t> Parser<'t> {
         );
     }
 
-    fn expected_found(&mut self, token: Token, expected: &[Rule]) {
+    fn expected_found(&mut self, rule: Rule, token: Token, expected: &[Rule]) {
         let mut symbols: Vec<&str> = expected.iter().map(|rule| symbol(*rule)).collect();
         symbols.sort_unstable();
         symbols.dedup();
@@ -387,11 +329,14 @@ impl<'t> Parser<'t> {
         };
         let span = self.token_span(token);
         let label = if token.kind == Kind::End { "the file ends here" } else { "not expected here" };
-        if symbols.len() > 5 {
-            let help = format!("here can stand {}", join(symbols.iter().map(|s| (*s).to_owned())));
-            self.error_help(Code::Unexpected, message, span, label, help);
+        let help = if symbols.len() > 5 {
+            Some(format!("here can stand {}", join(symbols.iter().map(|s| (*s).to_owned()))))
         } else {
-            self.error(Code::Unexpected, message, span, label);
+            usage(rule).map(|usage| format!("write {usage}"))
+        };
+        match help {
+            Some(help) => self.error_help(Code::Unexpected, message, span, label, help),
+            None => self.error(Code::Unexpected, message, span, label),
         }
     }
 
@@ -442,6 +387,9 @@ impl<'t> Parser<'t> {
     /// A word that begins no item.
     pub(super) fn unknown_item(&mut self, at: usize) -> Failed {
         let token = self.next(at);
+        if self.told == Some(token.start) {
+            return Failed(token.end);
+        }
         let word = token.text(self.text);
         let span = self.token_span(token);
         if Body::Block(crate::ast::BlockKind::Rule).words().contains(&word) || word == "open" {
@@ -476,6 +424,9 @@ impl<'t> Parser<'t> {
 
     /// A word that begins no statement of its block.
     pub(super) fn unknown_statement(&mut self, body: Body, token: Token) -> Failed {
+        if self.told == Some(token.start) {
+            return Failed(token.end);
+        }
         let word = token.text(self.text);
         let span = self.token_span(token);
         let known = body.words();
@@ -571,74 +522,5 @@ impl<'t> Parser<'t> {
 pub(super) fn location(error: &Error<Rule>) -> usize {
     match error.location {
         InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
-    }
-}
-
-fn join(words: impl Iterator<Item = String>) -> String {
-    join_with(words, "or")
-}
-
-/// `a, b or c`.
-fn join_with(words: impl Iterator<Item = String>, and: &str) -> String {
-    let words: Vec<String> = words.collect();
-    match words.split_last() {
-        None => String::new(),
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} {and} {last}", rest.join(", ")),
-    }
-}
-
-/// The known word that is nearest, if one is near enough to be meant.
-pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    if word.len() > 40 {
-        return None;
-    }
-    let allowed = match word.len() {
-        0..=2 => 0,
-        3..=5 => 1,
-        _ => 2,
-    };
-    known
-        .iter()
-        .map(|known| (distance(word, known), *known))
-        .filter(|(distance, _)| *distance <= allowed)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, known)| known)
-}
-
-/// Edits (insert, remove, replace, swap neighbors) from one word to the other.
-fn distance(left: &str, right: &str) -> usize {
-    let left: Vec<char> = left.to_lowercase().chars().collect();
-    let right: Vec<char> = right.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=right.len()).collect();
-    for (i, a) in left.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, b) in right.iter().enumerate() {
-            let cell = |row: &[usize], at: usize| row.get(at).copied().unwrap_or(usize::MAX / 2);
-            let mut best =
-                (cell(&above, j) + usize::from(a != b)).min(cell(&above, j + 1) + 1).min(cell(&row, j) + 1);
-            let swapped = i > 0 && j > 0 && left.get(i - 1) == Some(b) && right.get(j - 1) == Some(a);
-            if swapped {
-                best = best.min(cell(&before, j - 1) + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn the_nearest_keyword_is_found() {
-        assert_eq!(nearest("alow", &["allow", "ask"]), Some("allow"));
-        assert_eq!(nearest("dney", &["deny", "ask"]), Some("deny"));
-        assert_eq!(nearest("Otherwise", &["otherwise"]), Some("otherwise"));
-        assert_eq!(nearest("on", &["as", "at"]), None);
-        assert_eq!(nearest("banana", &["because"]), None);
     }
 }

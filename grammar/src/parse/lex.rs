@@ -4,7 +4,7 @@
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Letters, digits, `_` and `-`, beginning with a letter or `_`.
     Word,
     /// Begins with a digit.
@@ -29,15 +29,15 @@ pub(super) enum Kind {
 
 /// A token and its place in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Token {
-    pub(super) kind: Kind,
-    pub(super) start: usize,
-    pub(super) end: usize,
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
 }
 
 impl Token {
     /// The token as it is written.
-    pub(super) fn text<'t>(&self, text: &'t str) -> &'t str {
+    pub(crate) fn text<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or("")
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn line_end(text: &str, at: usize) -> usize {
 }
 
 /// The next token from `at` on.
-pub(super) fn next(text: &str, at: usize) -> Token {
+pub(crate) fn next(text: &str, at: usize) -> Token {
     let start = skip_trivia(text, at, |_, _| {});
     token(text, start)
 }
@@ -150,7 +150,7 @@ pub(super) fn begins_line(text: &str, at: usize) -> bool {
 }
 
 /// What is invisible about a character, if anything is.
-pub(super) fn hidden(ch: char) -> Option<&'static str> {
+pub(crate) fn hidden(ch: char) -> Option<&'static str> {
     Some(match ch {
         '\t' | '\n' | '\r' => return None,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => "a control character",
@@ -267,7 +267,8 @@ mod tests {
     fn escapes_are_read_and_wrong_ones_found() {
         assert_eq!(unescape(r#"a\n\u{41}\\\""#), "a\nA\\\"");
         let text = r#""\q \u{110000} \n \u{} \u41""#;
-        let found: Vec<_> = bad_escapes(text, token(text, 0)).into_iter().map(|(a, b)| &text[a..b]).collect();
+        let found: Vec<_> =
+            bad_escapes(text, token(text, 0)).into_iter().map(|(a, b)| text.get(a..b).unwrap()).collect();
         assert_eq!(found, [r"\q", r"\u{110000}", r"\u{}", r"\u"]);
     }
 }

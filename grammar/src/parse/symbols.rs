@@ -166,6 +166,7 @@ pub(super) fn symbol(rule: Rule) -> &'static str {
         | Rule::name_ref
         | Rule::name
         | Rule::ident
-        | Rule::ident_char | Rule::escape => "something else",
+        | Rule::ident_char
+        | Rule::escape => "something else",
     }
 }
