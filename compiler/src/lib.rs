@@ -12,6 +12,7 @@ pub mod ir;
 mod lint;
 mod lists;
 mod lower;
+pub mod naive;
 mod near;
 mod packs;
 mod pattern;

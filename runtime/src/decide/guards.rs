@@ -92,17 +92,20 @@ impl<'t> Judge<'_, '_, 't, '_> {
                 let mut hits = Vec::new();
                 self.matching.hits(group, ready.subject, views, true, &mut hits)?;
                 let mut here = BTreeSet::new();
-                for hit in hits {
+                for mut hit in hits {
                     let line = self.matching.table.line(self.matching.table.line_of_rank(hit.rank)?)?;
                     if self.matching.voided(&line, ready.subject, views)? {
                         continue;
                     }
+                    hit.sure &= lies == Match::Certain;
                     if line.verb == Verb::Only {
                         here.insert(line.id);
                         continue;
                     }
                     let best = lines.entry(line.id).or_insert(hit);
-                    *best = Hit { rank: best.rank.max(hit.rank), sure: best.sure || hit.sure };
+                    if (hit.sure, hit.rank) > (best.sure, best.rank) {
+                        *best = hit;
+                    }
                 }
                 held = Some(match held {
                     None => here,
@@ -111,8 +114,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
             }
             for (number, hit) in lines {
                 let line = self.matching.table.line(number)?;
-                let sure = hit.sure && lies == Match::Certain;
-                self.finding(&line, hit.rank, sure, Some(ready), ready.value, None)?;
+                self.finding(&line, hit.rank, hit.sure, Some(ready), ready.value, None)?;
             }
             let held = held.unwrap_or_default();
             for number in self.matching.table.numbers(group.only)? {
