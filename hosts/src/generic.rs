@@ -3,8 +3,8 @@
 //! INVARIANT: a decision is always printed; nobody stands behind this host, so no opinion is `ask`.
 //!
 //! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?}`; other keys are ignored and a missing
-//! event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, exit 0. What
-//! could not be decided is denied and exits 2, so that a caller that reads no output still stops.
+//! event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, always with
+//! exit 0; what could not be decided is denied with its cause.
 
 use crate::Host;
 use crate::call::Call;
@@ -117,6 +117,25 @@ mod tests {
     }
 
     #[test]
+    fn the_samples_are_read() {
+        for (text, want) in [
+            (
+                include_str!("../../tests/hosts/generic/pre-tool-use-shell.json"),
+                ("pre_tool_use", "Bash", None),
+            ),
+            (
+                include_str!("../../tests/hosts/generic/pre-tool-use-server.json"),
+                ("pre_tool_use", "write_file", Some("fs")),
+            ),
+            (include_str!("../../tests/hosts/generic/stop.json"), ("stop", "", None)),
+        ] {
+            let Ok(Event::Call(call)) = Generic.parse(text.as_bytes()) else { panic!("{text}") };
+            assert_eq!((call.event.as_str(), call.tool.as_str(), call.server.as_deref()), want);
+            assert_eq!((call.session.as_str(), call.cwd.to_str()), ("s1", Some("/home/dev/project")));
+        }
+    }
+
+    #[test]
     fn a_decision_is_always_printed() {
         let mut answer = Answer::own(Decision::Host, "nothing answered");
         answer.findings.push(Finding {
@@ -130,11 +149,11 @@ mod tests {
         let reply = Generic.reply(&Call::default(), &answer);
         assert_eq!(
             String::from_utf8(reply.stdout).unwrap(),
-            "{\"decision\":\"ask\",\"rule\":\"built-in\",\"reason\":\"built-in: nothing answered\",\
+            "{\"decision\":\"ask\",\"rule\":\"built-in\",\"reason\":\"nothing answered\",\
              \"findings\":[{\"rule\":\"g\",\"severity\":\"warning\",\"message\":\"m\",\"line\":3}]}\n"
         );
         let reply = Generic.fail_closed(None, "the event is empty");
-        assert_eq!(reply.exit, 2);
+        assert_eq!(reply.exit, 0);
         assert!(String::from_utf8(reply.stdout).unwrap().starts_with("{\"decision\":\"deny\""));
         assert_eq!(reply.stderr, b"policy: the event is empty\n");
     }

@@ -5,6 +5,9 @@
 
 use policy_runtime::verdict::{Decision, Finding, Place, Verdict};
 
+/// The rule of an answer that no policy can change.
+const BUILT_IN: &str = "built-in";
+
 /// What a host is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
@@ -38,7 +41,7 @@ impl Answer {
         Answer {
             decision,
             observed: None,
-            rule: "built-in".to_owned(),
+            rule: BUILT_IN.to_owned(),
             place: Place::default(),
             value: String::new(),
             matched: String::new(),
@@ -52,7 +55,8 @@ impl Answer {
 
     /// One line for a person or a model: rule, why, what matched, what to do instead.
     pub fn reason(&self) -> String {
-        let mut out = clean(&self.rule, 160);
+        // The product's own reasons speak for themselves.
+        let mut out = if self.rule == BUILT_IN { String::new() } else { clean(&self.rule, 160) };
         if !self.place.file.is_empty() {
             let file = clean(&self.place.file, 120);
             let line = self.place.line;
@@ -60,17 +64,17 @@ impl Answer {
         }
         let because = for_model(&self.because, 400);
         if !because.is_empty() {
-            out.push_str(": ");
+            out.push_str(if out.is_empty() { "" } else { ": " });
             out.push_str(because.trim_end_matches('.'));
         }
         let value = clean(&self.value, 200);
         if !value.is_empty() {
-            out.push_str(". Matched: ");
+            out.push_str(if out.is_empty() { "Matched: " } else { ". Matched: " });
             out.push_str(&value);
         }
         let suggest = for_model(&self.suggest, 400);
         if !suggest.is_empty() {
-            out.push_str(". Instead: ");
+            out.push_str(if out.is_empty() { "Instead: " } else { ". Instead: " });
             out.push_str(suggest.trim_end_matches('.'));
         }
         out

@@ -154,6 +154,10 @@ fn by_key(tool: &tool::Kind, key: &str) -> Kind {
     if is(&["mimetype", "contenttype", "mediatype", "timezone", "model", "modelid", "accept"]) {
         return Kind::Note;
     }
+    if tool.fetch && is(&["prompt", "description", "title", "summary", "instructions", "question"]) {
+        // What is asked about a page is not fetched.
+        return Kind::Note;
+    }
     const DATA: [&str; 42] = [
         "content",
         "contents",

@@ -93,7 +93,7 @@ impl Builder<'_> {
             return None;
         }
         let index = u32::try_from(self.facts.paths.len()).ok()?;
-        let written = written.chars().take(512).collect();
+        let written = written.to_owned();
         self.facts.paths.push(PathFact { written, names: named.names, form: named.form, access, origin });
         Some(index)
     }

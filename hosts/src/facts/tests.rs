@@ -43,7 +43,7 @@ fn scripts(facts: &Facts) -> Vec<&str> {
 #[test]
 fn keys_say_what_a_value_is() {
     type Case<'c> = (&'c str, Value, &'c [&'c str], &'c [&'c str], &'c [&'c str]);
-    let cases: [Case<'_>; 41] = [
+    let cases: [Case<'_>; 42] = [
         ("read_file", json!({"path": "./README.md"}), &["./README.md"], &[], &[]),
         ("read_file", json!({"Path": "a"}), &["./a"], &[], &[]),
         ("Read", json!({"file_path": "/etc/passwd", "limit": 3}), &["/etc/passwd"], &[], &[]),
@@ -116,6 +116,13 @@ fn keys_say_what_a_value_is() {
             &["api.github.com", "other.test"],
             &[],
         ),
+        (
+            "WebFetch",
+            json!({"url": "https://a.test", "prompt": "compare with https://b.test"}),
+            &[],
+            &["a.test"],
+            &[],
+        ),
         ("fetch", json!({"url": "/etc/passwd"}), &["/etc/passwd"], &[], &[]),
         (
             "http_request",
@@ -157,7 +164,7 @@ fn keys_say_what_a_value_is() {
 
 #[test]
 fn every_string_of_a_shell_is_a_command() {
-    let cases: [(&str, Value, &[&str]); 22] = [
+    let cases: [(&str, Value, &[&str]); 23] = [
         ("Bash", json!({"command": "git status", "description": "Show it"}), &["git status"]),
         ("shell", json!({"script": "MKFS.ext4 /dev/sda"}), &["MKFS.ext4 /dev/sda"]),
         ("bash", json!({"anything": "rm -rf /", "n": 3, "timeout": 5}), &["rm -rf /"]),
@@ -188,6 +195,7 @@ fn every_string_of_a_shell_is_a_command() {
         ("KillShell", json!({"shell_id": "b1"}), &[]),
         ("mcp__term__exec", json!({"line": "id"}), &["id"]),
         ("PowerShell", json!({"command": "Remove-Item x"}), &["Remove-Item x"]),
+        ("shell", json!({"path": "rm -rf /"}), &["rm -rf /"]),
         ("bash", json!({"env": {"A": "rm x"}, "command": "ls"}), &["ls"]),
         (
             "bash",

@@ -217,7 +217,9 @@ fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
     let base = entry.base.clone().unwrap_or_else(|| builder.namer.base().clone());
     let is_command = match entry.kind {
         Kind::Command | Kind::Commands => true,
-        Kind::Note | Kind::Folder | Kind::Variables => false,
+        // A folder that reads like a command may be one: the name of its key was only a guess.
+        Kind::Folder => builder.tool.shell && looks_like_command(builder, &text),
+        Kind::Note | Kind::Variables => false,
         _ => builder.tool.shell && value.is_string(),
     };
     if is_command {
