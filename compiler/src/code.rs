@@ -183,6 +183,16 @@ impl Sink {
         }
     }
 
+    /// No more messages are kept: whoever would search long for a help need not.
+    pub(crate) fn full(&self) -> bool {
+        self.list.len() >= Self::MAX && self.list.iter().all(|d| d.level == Level::Error)
+    }
+
+    /// Counts an error that is not kept.
+    pub(crate) fn count(&mut self) {
+        self.errors += 1;
+    }
+
     /// Whether any error was added.
     pub(crate) fn failed(&self) -> bool {
         self.errors > 0

@@ -104,7 +104,11 @@ impl Lists {
         sink: &mut Sink,
     ) -> bool {
         let Some((file, definition)) = self.find(from, &name.node) else {
-            sink.push(self.unknown(from, name));
+            if sink.full() {
+                sink.count();
+            } else {
+                sink.push(self.unknown(from, name));
+            }
             return false;
         };
         let key = (file, name.node.rsplit('/').next().unwrap_or_default().to_owned());

@@ -12,7 +12,7 @@ use crate::text::nearest;
 use policy_grammar::ast;
 use policy_grammar::source::{FileId, Span, Spanned};
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// What an instance is made of.
@@ -91,7 +91,7 @@ pub(crate) struct Plan<'a> {
     /// Exceptions.
     pub(crate) exceptions: Vec<Instance<'a>>,
     /// Names of guards that are set to off.
-    pub(crate) off: Vec<String>,
+    pub(crate) off: BTreeSet<String>,
     /// `default`.
     pub(crate) default: Option<Spanned<ast::DefaultWord>>,
     /// `ask timeout`, seconds.
@@ -102,7 +102,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) severity: Option<Spanned<ast::SeverityWord>>,
     /// Tested calls.
     pub(crate) expects: Vec<ExpectCase>,
-    sets: Vec<SetItem<'a>>,
+    sets: BTreeMap<&'a str, SetItem<'a>>,
     names: BTreeMap<(usize, Vec<String>, String), Span>,
 }
 
@@ -471,7 +471,7 @@ impl<'a> Plan<'a> {
             in_project("set", span, sink);
         } else if !around.trusted {
             ignored(sink, "`set` is ignored".to_owned(), span);
-        } else if let Some(first) = self.sets.iter().find(|s| s.target.node == target.node) {
+        } else if let Some(first) = self.sets.get(target.node.as_str()) {
             sink.push(
                 Code::SetTwice
                     .error(format!("`{}` is set twice", target.node), first.target.span, "first here")
@@ -479,75 +479,70 @@ impl<'a> Plan<'a> {
                     .with_help("remove one of them"),
             );
         } else {
-            self.sets.push(SetItem { target, to });
+            self.sets.insert(&target.node, SetItem { target, to });
         }
     }
 
     fn apply_sets(&mut self, resolved: &Resolved, sink: &mut Sink) {
-        for set in std::mem::take(&mut self.sets) {
-            let name = &set.target.node;
-            let found: Vec<(ir::BlockKind, bool)> = self
-                .rules
-                .iter()
-                .chain(&self.guards)
-                .filter(|i| i.name == *name && matches!(i.body, Body::Block(_)))
-                .map(|i| (i.kind, i.always))
-                .collect();
-            if found.is_empty() {
-                self.unknown_set(set, resolved, sink);
-                continue;
+        let sets = std::mem::take(&mut self.sets);
+        let mut found: BTreeMap<&str, (bool, bool)> = BTreeMap::new();
+        for instance in self.rules.iter().chain(&self.guards).filter(|i| matches!(i.body, Body::Block(_))) {
+            if let Some((name, _)) = sets.get_key_value(instance.name.as_str()) {
+                let (rule, always) = found.entry(name).or_default();
+                *rule |= instance.kind == ir::BlockKind::Rule;
+                *always |= instance.always;
             }
-            if found.iter().any(|(_, always)| *always) {
-                sink.push(
+        }
+        let mut effects: BTreeMap<&str, (ast::Effect, Span)> = BTreeMap::new();
+        let mut off: BTreeSet<&str> = BTreeSet::new();
+        for (name, set) in &sets {
+            match (found.get(name), set.to.node) {
+                (None, _) => self.unknown_set(*set, resolved, sink),
+                (Some((_, true)), _) => sink.push(
                     Code::ProtectedBlock
                         .error(format!("`{name}` is always on"), set.target.span, "cannot be set")
                         .with_help("it holds what holds the agent; remove this line"),
-                );
-                continue;
-            }
-            match set.to.node {
-                ast::SetTo::Off => {
-                    self.off.push(name.clone());
-                    self.rules.retain(|i| i.name != *name);
-                    self.guards.retain(|i| i.name != *name);
+                ),
+                (Some(_), ast::SetTo::Off) => {
+                    off.insert(name);
                 }
-                ast::SetTo::Effect(effect) => {
-                    let rule = found.iter().any(|(kind, _)| *kind == ir::BlockKind::Rule);
-                    if !set_fits(effect, rule) {
-                        let kind = if rule { "rule" } else { "guard" };
-                        sink.push(
-                            Code::SetToEffect
-                                .error(
-                                    format!("a {kind} cannot be set to {}", effect.word()),
-                                    set.to.span,
-                                    "does not fit",
-                                )
-                                .with_help("write `off`, `ask` or `deny`"),
-                        );
-                        continue;
-                    }
-                    for instance in self.rules.iter_mut().chain(&mut self.guards).filter(|i| i.name == *name)
-                    {
-                        instance.set = Some(effect);
-                        if effect != ast::Effect::Deny && has_only(instance) {
-                            sink.push(
-                                Code::SetOnlyLine
-                                    .error(
-                                        format!("`{name}` has an `only` line, which always denies"),
-                                        set.to.span,
-                                        "does not fit",
-                                    )
-                                    .with_help("write `off` or `deny`"),
-                            );
-                        }
-                    }
+                (Some((rule, _)), ast::SetTo::Effect(effect)) if !set_fits(effect, *rule) => {
+                    let kind = if *rule { "rule" } else { "guard" };
+                    let message = format!("a {kind} cannot be set to {}", effect.word());
+                    sink.push(
+                        Code::SetToEffect
+                            .error(message, set.to.span, "does not fit")
+                            .with_help("write `off`, `ask` or `deny`"),
+                    );
+                }
+                (Some(_), ast::SetTo::Effect(effect)) => {
+                    effects.insert(name, (effect, set.to.span));
                 }
             }
         }
+        self.rules.retain(|i| !off.contains(i.name.as_str()));
+        self.guards.retain(|i| !off.contains(i.name.as_str()));
+        for instance in self.rules.iter_mut().chain(&mut self.guards) {
+            let Some((effect, span)) = effects.get(instance.name.as_str()) else { continue };
+            instance.set = Some(*effect);
+            if *effect != ast::Effect::Deny && has_only(instance) {
+                let message = format!("`{}` has an `only` line, which always denies", instance.name);
+                sink.push(
+                    Code::SetOnlyLine
+                        .error(message, *span, "does not fit")
+                        .with_help("write `off` or `deny`"),
+                );
+            }
+        }
+        self.off = off.into_iter().map(str::to_owned).collect();
     }
 
     fn unknown_set(&self, set: SetItem<'_>, resolved: &Resolved, sink: &mut Sink) {
         let name = &set.target.node;
+        if sink.full() {
+            sink.count();
+            return;
+        }
         let pack = name.rsplit_once('/').map(|(pack, _)| pack);
         if pack.is_some_and(|pack| resolved.unknown.iter().any(|u| u == pack)) {
             return;

@@ -744,3 +744,33 @@ fn yaml_trees() {
     let first: Vec<String> = order(&policy).into_iter().filter(|l| l.starts_with("reads")).collect();
     assert_eq!(first.last().unwrap(), "reads OtherwiseAsk otherwise ask");
 }
+
+/// Nothing that can be written many times costs the square of it.
+#[test]
+fn many_of_everything() {
+    let many = |make: &dyn Fn(usize) -> String| (0..4_000).map(make).collect::<String>();
+    let texts = [
+        many(&|n| format!("guard g{n} on x {{ deny }}\nset g{n} to off because \"x\"\n")),
+        many(&|n| format!("set g{n} to off because \"x\"\n")),
+        many(&|n| {
+            format!(
+                "guard g{n} on x {{ deny }}\nexception e{n} to g{n} {{ owner \"a\" until 2027-01-01 because \"b\" open }}\n"
+            )
+        }),
+        many(&|n| format!("guard g{n} on @u{n} {{ deny }}\n")),
+        many(&|n| format!("exception e{n} to g{n} {{ owner \"a\" until 2027-01-01 because \"b\" open }}\n")),
+        format!("guard g on x {{ {} }}", many(&|n| format!("only arg a{n} \"x\"\n"))),
+        format!("guard g on x {{ {} }}", many(&|_| "ask path \"./x\"\n".to_owned())),
+        many(&|n| {
+            format!("project \"./p{n}\" {{ guard g on x {{ deny }} rule r on x {{ otherwise ask }} }}\n")
+        }),
+        many(&|n| format!("rule r{n} on x{n} {{ otherwise ask expect ask x{n} {{}} }}\n")),
+    ];
+    for text in texts {
+        let start = std::time::Instant::now();
+        let told = told(&text);
+        let begin: String = text.chars().take(40).collect();
+        println!("{begin:?} {:?} {}", start.elapsed(), told.len());
+        assert!(start.elapsed().as_secs() < 40, "{begin}");
+    }
+}

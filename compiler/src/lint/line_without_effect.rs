@@ -20,13 +20,17 @@ pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
 }
 
 fn block(input: &Input<'_>, patterns: &[Written<'_>], sink: &mut Sink) {
-    let mut exact: BTreeMap<(ir::Kind, String), Vec<Written<'_>>> = BTreeMap::new();
+    // The strictest line of each pattern.
+    let mut exact: BTreeMap<(ir::Kind, String), Written<'_>> = BTreeMap::new();
     let mut stars: Vec<(Written<'_>, &str)> = Vec::new();
     for written in patterns {
         if strictness(written.line.verb) < 2 || input.excepted.contains(&written.pattern.line) {
             continue;
         }
-        exact.entry((written.line.kind, key(written.pattern))).or_default().push(*written);
+        let slot = exact.entry((written.line.kind, key(written.pattern))).or_insert(*written);
+        if strictness(written.line.verb) > strictness(slot.line.verb) {
+            *slot = *written;
+        }
         if written.line.verb == ir::Verb::Deny
             && stars.len() < MAX_COMPARED
             && let Some(glob) = glob(&written.pattern.matcher)
@@ -44,8 +48,7 @@ fn block(input: &Input<'_>, patterns: &[Written<'_>], sink: &mut Sink) {
         if strictness(weak.line.verb) == 0 {
             continue;
         }
-        let same =
-            exact.get(&(weak.line.kind, key(weak.pattern))).into_iter().flatten().find(|s| stricter(s));
+        let same = exact.get(&(weak.line.kind, key(weak.pattern))).filter(|s| stricter(s));
         let found = same.copied().or_else(|| {
             let text = glob(&weak.pattern.matcher)?;
             let covering = |(s, g): &&(Written<'_>, &str)| {

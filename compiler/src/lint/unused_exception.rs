@@ -5,19 +5,19 @@
 use super::{Input, tree};
 use crate::code::{Code, Sink};
 use crate::ir;
+use std::collections::BTreeMap;
 
 /// Runs the lint.
 pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
+    let blocks = &input.lowered.policy.blocks;
+    let mut opened_by: BTreeMap<&str, Vec<(&ir::Block, &ir::Block)>> = BTreeMap::new();
+    for block in blocks.iter().filter(|b| b.kind == ir::BlockKind::Exception) {
+        let guard = block.opens.and_then(|id| blocks.get(id.0 as usize));
+        opened_by.entry(&block.name).or_default().extend(guard.map(|guard| (block, guard)));
+    }
     for exception in &input.plan.exceptions {
         let Some((tree, to)) = tree(exception).and_then(|t| Some((t, t.to.as_ref()?))) else { continue };
-        let opened: Vec<(&ir::Block, &ir::Block)> = input
-            .lowered
-            .policy
-            .blocks
-            .iter()
-            .filter(|b| b.kind == ir::BlockKind::Exception && b.name == exception.name)
-            .filter_map(|b| Some((b, input.lowered.policy.blocks.get(b.opens?.0 as usize)?)))
-            .collect();
+        let opened = opened_by.get(exception.name.as_str()).map(Vec::as_slice).unwrap_or_default();
         let why = if opened.is_empty() {
             "set to off"
         } else if opened.iter().all(|(exception, guard)| apart(input, exception, guard)) {

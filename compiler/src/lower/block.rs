@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: every rule and guard of the plan gives exactly one block, in the plan's order.
 
-use super::line::Home;
+use super::line::{Home, Only};
 use super::{Builder, note, seconds};
 use crate::code::Code;
 use crate::ir;
@@ -17,7 +17,7 @@ impl Builder<'_> {
         let home = Home { instance, block, number };
         match instance.body {
             Body::Block(tree) => {
-                let mut only = Vec::new();
+                let mut only = Only::new();
                 for line in &tree.lines {
                     self.line(&home, line, &mut only);
                 }
@@ -66,7 +66,7 @@ impl Builder<'_> {
         ));
         let home = Home { instance, block, number: 0 };
         if let Body::Block(tree) = instance.body {
-            let mut only = Vec::new();
+            let mut only = Only::new();
             for line in &tree.lines {
                 self.line(&home, line, &mut only);
             }
@@ -84,6 +84,9 @@ impl Builder<'_> {
         let Some(to) = &tree.to else { return };
         let targets = self.targets(instance, to, plan);
         for target in targets {
+            if self.spend(1, instance.span()) {
+                return;
+            }
             let block = self.block(instance);
             if let Some(slot) = self.policy.blocks.get_mut(block.0 as usize) {
                 slot.opens = Some(target);
@@ -92,7 +95,7 @@ impl Builder<'_> {
             }
             let home = Home { instance, block, number: 0 };
             for line in &tree.lines {
-                self.line(&home, line, &mut Vec::new());
+                self.line(&home, line, &mut Only::new());
             }
         }
     }
@@ -127,6 +130,10 @@ impl Builder<'_> {
         if found.is_empty() {
             if names.iter().any(|name| plan.off.contains(name)) {
                 // Told by the lint `unused-exception`.
+                return Vec::new();
+            }
+            if self.sink.full() {
+                self.sink.count();
                 return Vec::new();
             }
             let error = if plan.rules.iter().any(|r| names.contains(&r.name)) {

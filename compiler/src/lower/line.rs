@@ -10,6 +10,7 @@ use crate::plan::{Body, Instance, Part};
 use policy_grammar::ast;
 use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::Span;
+use std::collections::BTreeMap;
 
 /// The block that a line stands in.
 pub(super) struct Home<'i> {
@@ -20,7 +21,7 @@ pub(super) struct Home<'i> {
 }
 
 /// `only` lines of a block so far: what they look at and where.
-pub(super) type Only = Vec<(ir::Kind, String, Span)>;
+pub(super) type Only = BTreeMap<(ir::Kind, String), Span>;
 
 impl Builder<'_> {
     /// Lowers a line of a block.
@@ -212,7 +213,7 @@ impl Builder<'_> {
             ir::Kind::Command | ir::Kind::Shell => ir::Kind::Run,
             kind => kind,
         };
-        if let Some((_, _, first)) = only.iter().find(|(k, arg, _)| *k == kind && *arg == lowered.arg) {
+        if let Some(first) = only.get(&(kind, lowered.arg.clone())) {
             self.sink.push(
                 Code::OnlyTwice
                     .error(
@@ -225,7 +226,7 @@ impl Builder<'_> {
             );
             return false;
         }
-        only.push((kind, lowered.arg.clone(), line.span));
+        only.insert((kind, lowered.arg.clone()), line.span);
         true
     }
 }
