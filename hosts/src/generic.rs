@@ -50,11 +50,7 @@ impl Host for Generic {
 
     fn fail_closed(&self, _event: Option<&str>, reason: &str) -> Reply {
         let answer = Answer::own(Decision::Deny, reason);
-        Reply {
-            exit: 2,
-            stderr: Reply::error(2, &clean(reason, 400)).stderr,
-            ..Reply::json(&object(&answer))
-        }
+        Reply { stderr: Reply::error(0, &clean(reason, 400)).stderr, ..Reply::json(&object(&answer)) }
     }
 }
 
