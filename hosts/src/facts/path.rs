@@ -5,7 +5,7 @@
 
 use super::resolve::{Resolution, Resolver};
 use super::spelling::{
-    HOLE, NETWORK, drive_of, escape_glob, file_url, has_drive, is_device_name, is_network_name,
+    HOLE, NETWORK, as_windows, drive_of, escape_glob, file_url, has_drive, is_device_name, is_network_name,
     is_short_name, is_special, percent_decode, split, unescape_glob, without_braces,
 };
 use crate::call::Places;
@@ -223,6 +223,9 @@ impl<'a> Namer<'a> {
             self.name(base, &slashed, reading, &mut named, &mut further);
             if !self.windows {
                 // SECURITY: here a backslash and a drive are ordinary letters of a file name, so that reading holds too.
+                if let Some(cleaned) = as_windows(&slashed).filter(|_| !glob) {
+                    self.name(base, &cleaned, reading, &mut named, &mut further);
+                }
                 if has_drive(&slashed) {
                     self.name(base, &slashed, Reading { drive: false, ..reading }, &mut named, &mut further);
                 }

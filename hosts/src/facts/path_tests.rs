@@ -55,8 +55,13 @@ fn one_name() {
 
 #[test]
 fn several_readings() {
-    let cases: [(&str, &[&str]); 14] = [
-        ("fi\nle:/etc/passwd", &["/etc/passwd", "./fi", "./le:/etc/passwd"]),
+    let cases: [(&str, &[&str]); 19] = [
+        ("fi\nle:/etc/passwd", &["/etc/passwd", "./fi", "./le:/etc/passwd", "./le/etc/passwd"]),
+        (".env::$DATA", &["./.env::$DATA", "./.env"]),
+        (".env. . ", &["./.env. . ", "./.env", "./.env. ."]),
+        (".git./config", &["./.git./config", "./.git/config"]),
+        ("a/.. /x", &["./a/.. /x", "./x"]),
+        ("/a/b:c", &["/a/b:c", "/a/b"]),
         ("conf\\secrets\\db.json", &["./conf/secrets/db.json", "./conf\\secrets\\db.json"]),
         ("/srv/app/%2eenv", &["/srv/app/%2eenv", "/srv/app/.env"]),
         ("/srv/%252eenv", &["/srv/%252eenv", "/srv/%2eenv", "/srv/.env"]),

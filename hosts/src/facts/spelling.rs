@@ -23,6 +23,20 @@ pub(super) fn split(text: &str, windows: bool) -> Vec<String> {
         .collect()
 }
 
+/// The name that Windows would take this for (`.env::$DATA`, `.git./x`), when it is another one. A server may run there.
+pub(super) fn as_windows(text: &str) -> Option<String> {
+    if text.contains("://") || !(text.contains([':', ' ']) || text.contains('.')) {
+        return None;
+    }
+    let (front, rest) = match (has_drive(text), text.strip_prefix('/')) {
+        (true, _) => (text.get(..2).unwrap_or_default().to_owned() + "/", text.get(2..).unwrap_or_default()),
+        (false, Some(rest)) => ("/".to_owned(), rest),
+        (false, None) => (String::new(), text),
+    };
+    let cleaned = split(rest, true);
+    (cleaned != split(rest, false)).then(|| front + &cleaned.join("/"))
+}
+
 /// `PROGRA~1`.
 pub(super) fn is_short_name(segment: &str) -> bool {
     let stem = segment.split('.').next().unwrap_or_default();
