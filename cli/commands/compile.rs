@@ -9,7 +9,7 @@ use crate::render;
 use policy_engine::compile::{self, Compilation, Kind};
 use policy_engine::layers::Layers;
 use policy_engine::open::{self, Care};
-use policy_engine::places::{Folders, shown};
+use policy_engine::places::Folders;
 use policy_engine::sources::Loader;
 use policy_runtime::table::Table;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &CompileArgs, context: &Context) -> Outcome {
 pub(crate) fn load(file: &Path, kind: Kind, context: &Context) -> Result<Compilation, Failure> {
     let folders = context.folders()?;
     let inside = if kind == Kind::Project { file.parent() } else { None };
-    let mut loader = Loader::disk(Care::Named, inside, &folders.home);
+    let mut loader = Loader::disk(Care::Named, inside, &folders.home).near(&context.cwd()?);
     compile::file(&mut loader, file, kind, true).map_err(|error| Failure {
         code: if error.missing { crate::output::USAGE } else { BAD_POLICY },
         message: error.to_string(),
@@ -111,8 +111,8 @@ fn report(file: &PathBuf, made: &Compilation, written: &str, context: &Context) 
     if out.quiet {
         return;
     }
-    let home = context.folders().map(|folders| folders.home).unwrap_or_default();
-    let name = shown(file, &home);
+    let cwd = context.cwd().unwrap_or_default();
+    let name = file.strip_prefix(&cwd).unwrap_or(file).display();
     if made.table.is_none() {
         let unmet = if made.unmet > 0 {
             format!(", {} of {} tests not met", made.unmet, made.tests)

@@ -9,7 +9,6 @@ use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome, print};
 use crate::render;
 use policy_engine::open::{self, Care};
 use policy_engine::sources::MAX_SOURCE_BYTES;
-use policy_grammar::diagnostic::Level;
 use policy_grammar::source::SourceMap;
 use std::io::Read;
 use std::path::Path;
@@ -64,14 +63,13 @@ fn mode(file: &Path) -> u32 {
 fn canonical(name: &str, text: &str, context: &Context) -> Option<String> {
     let mut map = SourceMap::default();
     let id = map.add(name, text);
-    let parsed = policy_grammar::parse(id, text);
-    let broken =
-        parsed.file.skipped || parsed.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error);
-    if broken {
-        eprint!("{}", render::diagnostics(&parsed.diagnostics, &map, context.output));
-        return None;
+    match policy_grammar::format(id, text) {
+        Ok(canonical) => Some(canonical),
+        Err(diagnostics) => {
+            eprint!("{}", render::diagnostics(&diagnostics, &map, context.output));
+            None
+        }
     }
-    Some(policy_grammar::print(&parsed.file))
 }
 
 fn stdin(check: bool, context: &Context) -> Outcome {

@@ -29,7 +29,8 @@ pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
     if parsed.file.skipped || parsed.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error) {
         return Ok(BAD_POLICY);
     }
-    let policy = policy_grammar::print(&parsed.file);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let policy = policy_grammar::yaml::firewall::to_policy(&parsed.file, &name);
     let Some(output) = &args.output else {
         print(&policy);
         return Ok(OK);

@@ -10,6 +10,8 @@ use crate::render;
 use policy_engine::compile::Kind;
 use policy_engine::open;
 use policy_engine::places::{PROJECT_FILES, shown};
+use policy_grammar::diagnostic::Level;
+use policy_grammar::source::FileId;
 use std::path::Path;
 
 /// What a file in the folder says about the project: the file, what it is called, the commands that only read, and
@@ -140,6 +142,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Outcome {
     let found: Vec<&Sign> = found(&folder);
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("project");
     let text = policy(name, &found);
+    let text = policy_grammar::format(FileId::default(), &text).unwrap_or(text);
     let file = folder.join("agent.policy");
     open::write_named(&file, text.as_bytes(), 0o644).map_err(|error| Failure::usage(error.to_string()))?;
     let made = load(&file, Kind::Project, context)?;
@@ -155,7 +158,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Outcome {
             grants(made.summary.shell_lines, made.summary.allow_lines),
         ));
     }
-    let trusted = super::trust::grant(&file, context)?;
+    let trusted = super::trust::grant(&file, context, Level::Error)?;
     Ok(if trusted == OK { OK } else { trusted })
 }
 

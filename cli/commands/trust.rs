@@ -11,6 +11,7 @@ use policy_engine::open::Care;
 use policy_engine::places::{PROJECT_FILES, shown};
 use policy_engine::sources::Loader;
 use policy_engine::trust;
+use policy_grammar::diagnostic::Level;
 use std::path::{Path, PathBuf};
 
 /// Runs the command.
@@ -27,7 +28,7 @@ pub(crate) fn run(args: &TrustArgs, context: &Context) -> Outcome {
         context.output.remark(&format!("`{}` {said}", shown(&project, &folders.home)));
         return Ok(OK);
     }
-    grant(&file, context)
+    grant(&file, context, Level::Warning)
 }
 
 fn in_folder(folder: &Path, revoke: bool) -> Result<PathBuf, Failure> {
@@ -43,14 +44,16 @@ fn in_folder(folder: &Path, revoke: bool) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Trusts a project's policy file.
-pub(crate) fn grant(file: &Path, context: &Context) -> Outcome {
+/// Trusts a project's policy file; says what is at least this bad about it.
+pub(crate) fn grant(file: &Path, context: &Context, level: Level) -> Outcome {
     let folders = context.folders()?;
     let project = file.parent().unwrap_or(Path::new("/")).to_path_buf();
     let mut loader = Loader::disk(Care::Private, Some(&project), &folders.home);
     let made = compile::file(&mut loader, file, Kind::Project, true)
         .map_err(|error| Failure::policy(error.to_string()))?;
-    eprint!("{}", render::diagnostics(&made.diagnostics, &made.map, context.output));
+    let said: Vec<_> =
+        made.diagnostics.iter().filter(|diagnostic| diagnostic.level >= level).cloned().collect();
+    eprint!("{}", render::diagnostics(&said, &made.map, context.output));
     if let Err(cause) = made.usable() {
         context.output.remark(&format!("not trusted: {cause}"));
         return Ok(BAD_POLICY);

@@ -7,12 +7,16 @@ use crate::open::{self, Care, FileError, Stamp};
 use crate::trust::digest;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Files changed less than this before they were looked at may change again within one tick of the clock of the file
 /// system, so their content is hashed each time until they are older.
 const RACY_NS: i64 = 100_000_000;
 const MAGIC: &str = "policy-cache 1";
+/// An entry that was not written for this long is removed when another is; it costs one compile if it was still used.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// Most entries that are looked at for that.
+const PRUNED: usize = 1000;
 
 /// A file or folder that a table was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -137,7 +141,20 @@ impl Cache {
         let head = serde_json::to_string(&head).map_err(|_| FileError::new(&file, "cannot be written"))?;
         let mut bytes = format!("{MAGIC} {}\n{head}\n", digest(head.as_bytes())).into_bytes();
         bytes.extend_from_slice(&entry.table);
+        self.prune();
         open::write(&file, &bytes, 0o600)
+    }
+
+    /// Removes what no build has written for long: a new build of the compiler uses new names.
+    fn prune(&self) {
+        let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
+        for entry in entries.take(PRUNED).flatten() {
+            let age = entry.metadata().and_then(|data| data.modified()).ok();
+            let age = age.and_then(|at| SystemTime::now().duration_since(at).ok());
+            if age.is_some_and(|age| age > KEPT) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
     }
 }
 

@@ -27,7 +27,9 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
         .filter(|strict| *strict > decision);
     let mut all = Verdict { decision, abstains, observed, steps: Vec::new(), findings: Vec::new() };
     for verdict in verdicts {
-        all.steps.extend(verdict.steps);
+        // A table that has no opinion explains nothing about an answer of another.
+        let speaks = !verdict.abstains || (abstains && all.steps.is_empty());
+        all.steps.extend(verdict.steps.into_iter().filter(|step| speaks || step.decision != Decision::Host));
         for finding in verdict.findings {
             if !all.findings.contains(&finding) {
                 all.findings.push(finding);

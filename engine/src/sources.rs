@@ -32,6 +32,8 @@ pub struct Loader {
     origin: Origin,
     /// `use` may not leave this folder.
     inside: Option<PathBuf>,
+    /// Names are shown relative to this folder.
+    near: Option<PathBuf>,
     home: PathBuf,
     paths: BTreeMap<u32, PathBuf>,
     numbers: BTreeMap<PathBuf, FileId>,
@@ -40,9 +42,15 @@ pub struct Loader {
 }
 
 impl Loader {
-    /// Reads from the disk. With `inside`, a `use` stays below that folder and names are shown relative to it.
+    /// Reads from the disk. With `inside`, a `use` stays below that folder, and names are shown relative to it.
     pub fn disk(care: Care, inside: Option<&Path>, home: &Path) -> Loader {
         Loader::new(Origin::Disk(care), inside, home)
+    }
+
+    /// Shows names relative to this folder.
+    pub fn near(mut self, folder: &Path) -> Loader {
+        self.near = Some(folder.to_path_buf());
+        self
     }
 
     /// Reads the copies of a trust record of this project.
@@ -55,6 +63,7 @@ impl Loader {
         Loader {
             origin,
             inside: inside.map(Path::to_path_buf),
+            near: inside.map(Path::to_path_buf),
             home: home.to_path_buf(),
             paths: BTreeMap::new(),
             numbers: BTreeMap::new(),
@@ -78,7 +87,7 @@ impl Loader {
     }
 
     fn name(&self, path: &Path) -> String {
-        match self.inside.as_deref().and_then(|root| path.strip_prefix(root).ok()) {
+        match self.near.as_deref().and_then(|folder| path.strip_prefix(folder).ok()) {
             Some(relative) => relative.display().to_string(),
             None => shown(path, &self.home),
         }

@@ -92,14 +92,21 @@ pub fn record(folders: &Folders, project: &Path) -> Result<Option<Record>, FileE
         Err(error) if error.missing => return Ok(None),
         Err(error) => return Err(error),
     };
-    let record: Record = serde_json::from_slice(&bytes)
-        .map_err(|_| FileError::new(&path, "is a damaged trust record; a person must trust the project again"))?;
+    let record: Record = serde_json::from_slice(&bytes).map_err(|_| {
+        FileError::new(&path, "is a damaged trust record; a person must trust the project again")
+    })?;
     if record.version != VERSION {
-        return Err(FileError::new(&path, "was written by another version; a person must trust the project again"));
+        return Err(FileError::new(
+            &path,
+            "was written by another version; a person must trust the project again",
+        ));
     }
     if record.project != project || record.closure != hash_of_copies(&record.files) || record.files.is_empty()
     {
-        return Err(FileError::new(&path, "is a damaged trust record; a person must trust the project again"));
+        return Err(FileError::new(
+            &path,
+            "is a damaged trust record; a person must trust the project again",
+        ));
     }
     Ok(Some(record))
 }
