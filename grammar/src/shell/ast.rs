@@ -102,7 +102,14 @@ pub(crate) enum Bit<'a> {
     /// Quoted or escaped text.
     Text(Cow<'a, str>),
     /// `$NAME` or `${...}`: head without `${`, the rest as written, and what is inside the rest.
-    Param { head: &'a str, tail: &'a str, inside: Vec<Bit<'a>>, quoted: bool },
+    Param {
+        head: &'a str,
+        tail: &'a str,
+        inside: Vec<Bit<'a>>,
+        quoted: bool,
+        /// Written without braces, so that a letter behind it would belong to the name.
+        open: bool,
+    },
     /// `$(...)`, `${ ...; }`.
     Substitution { list: List<'a>, quoted: bool },
     /// Backticks: their text with one level of backslashes removed.

@@ -104,13 +104,22 @@ impl<'e> Expander<'e> {
     fn frags_of(&self, toks: &[Tok<'_, '_>]) -> Vec<Frag> {
         let (mut out, mut run) = (Vec::new(), String::new());
         let mut first = true;
-        for tok in toks {
+        for (at, tok) in toks.iter().enumerate() {
             match tok {
                 Tok::Char(c) => run.push(*c),
                 Tok::Bit(bit) => {
-                    self.bare(std::mem::take(&mut run), first, &mut out);
+                    let start = first && run.contains('/');
+                    self.bare(std::mem::take(&mut run), start, &mut out);
                     first = false;
-                    self.frag(bit, &mut out);
+                    let joins = matches!(toks.get(at + 1), Some(Tok::Char(c)) if c.is_ascii_alphanumeric() || *c == '_');
+                    match bit {
+                        // `$x{a,b}` is `$xa $xb`: other variables.
+                        Bit::Param { head, open: true, .. } if joins && super::options::is_name(head) => {
+                            self.feature(Feature::Variable);
+                            out.push(Frag::Hole { quoted: false });
+                        }
+                        _ => self.frag(bit, &mut out),
+                    }
                 }
             }
         }
@@ -152,7 +161,7 @@ impl<'e> Expander<'e> {
         match bit {
             Bit::Bare(text) => out.push(Frag::Bare((*text).to_string())),
             Bit::Text(text) => out.push(Frag::Text(text.to_string())),
-            Bit::Param { head, tail, inside, quoted } => {
+            Bit::Param { head, tail, inside, quoted, .. } => {
                 self.feature(Feature::Variable);
                 param::expand(self, head, tail, inside, *quoted, out);
             }

@@ -272,7 +272,7 @@ impl<'a> Builder<'a> {
             }
             Rule::param => {
                 let head = text.get(1..).unwrap_or_default();
-                bits.push(Bit::Param { head, tail: "", inside: Vec::new(), quoted });
+                bits.push(Bit::Param { head, tail: "", inside: Vec::new(), quoted, open: true });
             }
             Rule::braced | Rule::braced_dq => self.braced(pair, quote, bits),
             Rule::cmdsub | Rule::funsub => {
@@ -332,7 +332,7 @@ impl<'a> Builder<'a> {
         if tail.starts_with(['[', '/', '^', ',', '@']) || head.len() > 1 && head.starts_with('!') {
             self.bash_only(start, "this expansion");
         }
-        bits.push(Bit::Param { head, tail, inside, quoted });
+        bits.push(Bit::Param { head, tail, inside, quoted, open: false });
     }
 }
 

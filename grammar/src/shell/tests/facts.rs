@@ -336,3 +336,19 @@ fn places() {
     flagged("a &\\\n& b");
     flagged("wh\\\nile a; do b; done");
 }
+
+#[test]
+fn continuations_join_what_they_join() {
+    lists("gi\\\nt pu\\\nsh", &["git push"]);
+    lists("a \\\n b", &["a b"]);
+    flagged("echo \"$\\\n(rm y)\"");
+    flagged("echo $\\\n{x}");
+    flagged("v=1; vb=2; echo $v\\\nb");
+    flagged("cat <<E\n$\\\n(rm y)\nE");
+    lists("time\\\nx y", &["timex y"]);
+    lists("!\\\nrm y", &["!rm y"]);
+    lists("! \\\nrm y", &["rm y"]);
+    lists("{ \\\na; }", &["a"]);
+    flagged("if\\\na; then b; fi");
+    flagged("cat <<E\\\nF\nE\nrm y\nEF");
+}

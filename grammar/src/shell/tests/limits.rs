@@ -158,6 +158,10 @@ fn growth_is_bounded() {
 pub(super) struct Random(u64);
 
 impl Random {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
     pub(super) fn below(&mut self, most: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -303,7 +307,7 @@ pub(super) fn random_text(random: &mut Random) -> String {
 #[test]
 fn random_texts_do_not_panic() {
     let count: usize = std::env::var("POLICY_SHELL_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(2000);
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let (mut worst, mut worst_text) = (0.0, String::new());
     for _ in 0..count {
         let text = random_text(&mut random);

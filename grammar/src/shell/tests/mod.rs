@@ -5,3 +5,5 @@ mod knowledge;
 mod expansion;
 mod facts;
 mod limits;
+
+mod bash;
