@@ -34,6 +34,8 @@ macro_rules! codes {
 codes! {
     DuplicateBlock = "policy::resolve::duplicate-block", "Two blocks of one file have the same name.";
     DuplicateList = "policy::resolve::duplicate-list", "Two lists of one file have the same name.";
+    DuplicatePolicy =
+        "policy::resolve::duplicate-policy", "Two used files have the same name.";
     ListCycle = "policy::resolve::list-cycle", "A list holds itself.";
     ListTooLong = "policy::resolve::list-too-long", "A list has too many members once its lists are spelled out.";
     NotAGuard = "policy::resolve::not-a-guard", "An exception names a block that is no guard.";

@@ -335,6 +335,17 @@ impl<'a, 'b> Resolver<'a, 'b> {
             );
             format!("{name}/")
         };
+        let same = |u: &&Unit| u.file != file && u.kind == UnitKind::User && u.prefix == prefix;
+        if let Some(other) = self.out.units.iter().find(same) {
+            let span = |tree: &ast::File| tree.header.as_ref().map_or(used.span, |h| h.name.span);
+            self.sink.push(
+                Code::DuplicatePolicy
+                    .error(format!("two used files are named `{own}`"), span(&other.tree), "first here")
+                    .with_label(span(&tree), "again here")
+                    .with_help("the name stands before the names of its blocks; give one file another"),
+            );
+            return;
+        }
         self.unit(file, tree, UnitKind::User, prefix, folders.to_vec(), false, Some(used.span), open);
     }
 

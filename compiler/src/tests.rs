@@ -774,3 +774,26 @@ fn many_of_everything() {
         assert!(start.elapsed().as_secs() < 40, "{begin}");
     }
 }
+
+#[test]
+fn knowledge_of_programs_adds_up() {
+    let policy = good(
+        "program git, tig { same words push, send } program git { flags with values --far } guard g on bash { deny run `git push` }",
+    );
+    let git = policy.programs.iter().find(|p| p.names.contains(&"git".to_owned())).unwrap();
+    assert!(git.value_flags.contains(&"-C".to_owned()), "the pack's knowledge stays");
+    assert!(git.value_flags.contains(&"--far".to_owned()));
+    let tig = policy.programs.iter().find(|p| p.names.contains(&"tig".to_owned())).unwrap();
+    assert!(!tig.value_flags.contains(&"--far".to_owned()));
+    let run = policy.patterns.iter().find_map(|p| match &p.matcher {
+        ir::Matcher::Run(run) => Some(run),
+        _ => None,
+    });
+    assert_eq!(run.unwrap().stages[0].terms, [ir::RunTerm::Word(vec!["push".into(), "send".into()])]);
+}
+
+#[test]
+fn a_shell_line_asks_whatever_else_is_allowed() {
+    let policy = good("rule r on bash { allow run `ls -l -a x y z` ask shell pipe }");
+    assert_eq!(order(&policy)[0], "r Ask shell pipe");
+}

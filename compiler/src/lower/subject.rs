@@ -125,7 +125,8 @@ impl Builder<'_> {
                 Some((feature, name)) => patterns.push(Found {
                     text: format!("shell {name}"),
                     matcher: ir::Matcher::Shell(feature.bit()),
-                    words: 0,
+                    // No spelling to count: whoever asks about a feature means every command that has it.
+                    words: u32::MAX,
                     bytes: 0,
                     span: word.span,
                 }),
