@@ -14,7 +14,7 @@ fn errors(text: &str) -> Vec<(String, String, String)> {
         .iter()
         .map(|d| {
             let span = d.labels[0].span;
-            let place = text[span.start as usize..span.end as usize].to_owned();
+            let place = text.get(span.start as usize..span.end as usize).unwrap_or("?").to_owned();
             (d.code.rsplit("::").next().unwrap().to_owned(), place, d.help.clone().unwrap_or_default())
         })
         .collect()
