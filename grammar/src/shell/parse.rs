@@ -54,8 +54,9 @@ fn refusal(text: &str) -> Option<String> {
     if openers > MAX_OPENERS {
         return Some(format!("the command has more than {MAX_OPENERS} quotes and brackets"));
     }
-    if keywords > MAX_KEYWORDS {
-        return Some(format!("the command has more than {MAX_KEYWORDS} compound keywords"));
+    // A keyword needs about twice the stack of a bracket.
+    if keywords > MAX_KEYWORDS || openers + 2 * keywords > MAX_OPENERS + MAX_KEYWORDS {
+        return Some("the command has too many brackets and compound keywords".into());
     }
     None
 }

@@ -95,6 +95,31 @@ fn nested_openers_do_not_overflow() {
     }
 }
 
+#[test]
+fn mixed_openers_fit_the_stack_without_a_guard() {
+    // pest guards the stack itself on some targets only, so the limits alone must be enough: nothing here may be
+    // stopped by the guard ("too complex").
+    for opener in [
+        "( if ",
+        "{ if ",
+        "{ while ",
+        "( case x in x) ",
+        "$( if ",
+        "{ for i in a; do ",
+        "{ f() ",
+        "{ coproc ",
+        "<( if ",
+    ] {
+        for (levels, before) in [(128, 0), (64, 192), (85, 40), (32, 224)] {
+            let cost = opener.bytes().filter(|b| b"(${<".contains(b)).count();
+            let levels = levels / cost;
+            let analysis = on_small_stack(format!("{}{}a", "{ ".repeat(before), opener.repeat(levels)));
+            let complex = analysis.problems.iter().any(|problem| problem.message.contains("complex"));
+            assert!(!complex, "{opener:?} {levels} {before}");
+        }
+    }
+}
+
 fn close(opener: &str) -> &'static str {
     match opener {
         "(" | "$(" | "<(" | "@(" | "f() ( " | "$(( $( " => ")",
