@@ -5,17 +5,19 @@
 use crate::args::Format;
 use crate::output::{Output, visible};
 use miette::{GraphicalReportHandler, GraphicalTheme, JSONReportHandler, NarratableReportHandler};
-use policy_grammar::diagnostic::Diagnostic;
+use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::SourceMap;
 
 /// Width of drawn reports.
 const WIDTH: usize = 90;
+/// Most diagnostics of one file that are drawn.
+const MAX_SHOWN: usize = 100;
 
 /// Diagnostics as text in the run's format (`json`: one object a line).
 pub(crate) fn diagnostics(diagnostics: &[Diagnostic], map: &SourceMap, output: Output) -> String {
     let mut text = String::new();
     let color = output.color_errors();
-    for diagnostic in diagnostics {
+    for diagnostic in shown(diagnostics) {
         let report = diagnostic.report(map);
         let mut one = String::new();
         let drawn = match output.format {
@@ -34,7 +36,26 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], map: &SourceMap, output: O
         text.push_str(&if color { one } else { visible(&one) });
         text.push('\n');
     }
+    let left = diagnostics.len().saturating_sub(MAX_SHOWN);
+    if left > 0 && output.format != Format::Json {
+        text.push_str(&format!("... and {left} more\n"));
+    }
     text
+}
+
+/// The worst ones, in their order: drawing looks for each line from the beginning of its file.
+fn shown(all: &[Diagnostic]) -> Vec<&Diagnostic> {
+    let mut room = MAX_SHOWN;
+    let mut kept = vec![false; all.len()];
+    for level in [Level::Error, Level::Warning, Level::Advice] {
+        for (diagnostic, kept) in all.iter().zip(&mut kept) {
+            if diagnostic.level == level && room > 0 {
+                *kept = true;
+                room -= 1;
+            }
+        }
+    }
+    all.iter().zip(kept).filter(|(_, kept)| *kept).map(|(diagnostic, _)| diagnostic).collect()
 }
 
 /// Diagnostics as JSON values.
@@ -51,5 +72,5 @@ pub(crate) fn values(diagnostics: &[Diagnostic], map: &SourceMap) -> Vec<serde_j
         }
         Some(value)
     };
-    diagnostics.iter().filter_map(one).collect()
+    shown(diagnostics).into_iter().filter_map(one).collect()
 }

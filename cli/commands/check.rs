@@ -4,7 +4,7 @@
 
 use crate::args::{CallArgs, CheckArgs};
 use crate::context::{Context, Flavor};
-use crate::output::{ASK, Color, DENY, Failure, OK, Outcome, Output, print, visible};
+use crate::output::{ASK, BAD_POLICY, Color, DENY, Failure, OK, Outcome, Output, print, visible};
 use policy_engine::combine::refusal;
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::layers::Default_;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Outcome {
         super::audit::append(&call, &mut answer, file, Care::Named);
     }
     report(&answer, context);
-    Ok(code(answer.verdict.decision))
+    Ok(if unusable(&answer) { BAD_POLICY } else { code(answer.verdict.decision) })
 }
 
 /// An engine for the words of the command line.
@@ -82,6 +82,11 @@ pub(crate) fn call(
         label: args.label.clone(),
         ..Call::default()
     })
+}
+
+/// Whether a layer refused because it cannot be used.
+fn unusable(answer: &Answer) -> bool {
+    answer.layers.iter().any(|layer| layer.table.is_err())
 }
 
 fn code(decision: Decision) -> u8 {
@@ -192,6 +197,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
     let stdin = std::io::stdin().lock();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut lines = Lines { reader: stdin };
+    let mut exit = OK;
     while let Some(text) = lines.next()? {
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -202,16 +208,19 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
                 if let Some(file) = audit {
                     super::audit::append(&call, &mut answer, file, Care::Named);
                 }
+                if unusable(&answer) {
+                    exit = BAD_POLICY;
+                }
                 line(id, &answer.verdict)
             }
-            Err((id, cause)) => line(id, &refusal("", &cause)),
+            Err((id, cause)) => line(id, &refusal(&cause)),
         };
         if writeln!(out, "{value}").is_err() {
             return Ok(OK);
         }
     }
     let _ = out.flush();
-    Ok(OK)
+    Ok(exit)
 }
 
 /// Lines of bounded length; the rest of a longer one is passed over.

@@ -43,9 +43,8 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
 }
 
 /// The answer where something of ours failed: denied, with the true cause.
-pub fn refusal(file: &str, cause: &str) -> Verdict {
-    let mut step = step(Decision::Deny, cause);
-    step.place = Place { file: file.to_string(), line: 0 };
+pub fn refusal(cause: &str) -> Verdict {
+    let step = step(Decision::Deny, cause);
     Verdict {
         decision: Decision::Deny,
         abstains: false,

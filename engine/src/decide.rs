@@ -245,11 +245,11 @@ impl Engine {
     fn ask(&self, call: &Call, scene: &Scene, layer: &Layer) -> Verdict {
         let bytes = match &layer.table {
             Ok(bytes) => bytes,
-            Err(cause) => return refusal(&layer.name, &format!("the policy cannot be used: {cause}")),
+            Err(cause) => return refusal(&format!("the policy cannot be used: {cause}")),
         };
         let table = match Table::open(bytes) {
             Ok(table) => table,
-            Err(error) => return refusal(&layer.name, &error.to_string()),
+            Err(error) => return refusal(&format!("`{}`: {error}", layer.name)),
         };
         let facts = self.extract(call, &self.places(scene, layer), &TablePrograms::new(table));
         let verdict = policy_runtime::decide(&table, &facts, &Context { today: today() });

@@ -26,7 +26,7 @@ pub const HOME: &str = "/home/user";
 pub fn unmet(cases: &[ExpectCase], map: &SourceMap, table: &[u8]) -> Vec<Diagnostic> {
     match Table::open(table) {
         Ok(table) => check_expects(cases, map, &mut |case| run(case, &table)),
-        Err(error) => check_expects(cases, map, &mut |_| refusal("", &error.to_string())),
+        Err(error) => check_expects(cases, map, &mut |_| refusal(&error.to_string())),
     }
 }
 
