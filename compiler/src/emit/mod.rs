@@ -5,6 +5,8 @@
 mod groups;
 mod programs;
 mod store;
+#[cfg(test)]
+mod tests;
 
 use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
@@ -61,10 +63,9 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
     let scopes = groups::groups(policy, &emitted, &mut store)?;
     for (scope, groups) in policy.scopes.iter().zip(scopes) {
         let (events, labels) = (store.text_list(&scope.events), store.text_list(&scope.labels));
-        store.record(
-            Section::Scopes,
-            &[events.first, events.count, labels.first, labels.count, groups.first, groups.count],
-        );
+        let tools = store.text_list(&scope.tools);
+        let row: Vec<u32> = [events, labels, groups, tools].iter().flat_map(|r| [r.first, r.count]).collect();
+        store.record(Section::Scopes, &row);
     }
     blocks(policy, &mut store);
     lines(policy, &emitted, &mut store);

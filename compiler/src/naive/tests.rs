@@ -4,8 +4,10 @@ use super::generate::{Random, facts, policy};
 use super::{Answer, evaluate};
 use crate::emit::emit;
 use policy_runtime::facts::Facts;
+use policy_runtime::table::layout::{ENTRY, HEADER, at};
+use policy_runtime::table::{TableError, header_sum};
 use policy_runtime::verdict::Decision;
-use policy_runtime::{Context, Table, decide};
+use policy_runtime::{Context, Table, checksum, decide};
 
 const TODAY: i64 = 100;
 
@@ -63,5 +65,140 @@ fn the_same_policy_gives_the_same_bytes() {
         let bytes = || emit(&policy, &[1; 32], &[2; 32]).expect("a table");
         assert_eq!(bytes(), bytes());
     }
-    let _ = Decision::Allow;
+}
+
+/// Makes the sums right again, so that the checks behind them are reached.
+fn fix(bytes: &mut [u8]) {
+    if bytes.len() < HEADER {
+        return;
+    }
+    let length = bytes.len() as u64;
+    let sections =
+        u32::from_le_bytes(bytes[at::SECTIONS..at::SECTIONS + 4].try_into().expect("four bytes")) as usize;
+    let content = (HEADER + sections.min(1024) * ENTRY).min(bytes.len());
+    let sum = checksum(&bytes[content..]);
+    bytes[at::LENGTH..at::LENGTH + 8].copy_from_slice(&length.to_le_bytes());
+    bytes[at::CONTENT_SUM..at::CONTENT_SUM + 8].copy_from_slice(&sum.to_le_bytes());
+    let sum = header_sum(&bytes[..at::HEADER_SUM], &bytes[HEADER..content]);
+    bytes[at::HEADER_SUM..at::HEADER_SUM + 8].copy_from_slice(&sum.to_le_bytes());
+}
+
+/// Flips, cuts, swaps; now and then several at once.
+fn mutate(random: &mut Random, bytes: &mut Vec<u8>) {
+    for _ in 0..=random.below(3) {
+        let len = bytes.len().max(1);
+        match random.below(6) {
+            0 => bytes.truncate(random.below(len)),
+            1 => {
+                // Two sections of the directory change places.
+                let sections = (HEADER..bytes.len()).step_by(ENTRY).take(19).count();
+                let (a, b) =
+                    (HEADER + random.below(sections) * ENTRY, HEADER + random.below(sections) * ENTRY);
+                for i in 8..ENTRY {
+                    if a.max(b) + i < bytes.len() {
+                        bytes.swap(a + i, b + i);
+                    }
+                }
+            }
+            2 => {
+                let (a, b) = (random.below(len) / 4 * 4, random.below(len) / 4 * 4);
+                for i in 0..4 {
+                    if a.max(b) + i < bytes.len() {
+                        bytes.swap(a + i, b + i);
+                    }
+                }
+            }
+            3 => {
+                let word = random.below(len) / 4 * 4;
+                let value = random.pick(&[0u32, 1, 2, 255, 4096, u32::MAX, u32::MAX - 1, 1 << 31]);
+                if let Some(slot) = bytes.get_mut(word..word + 4) {
+                    slot.copy_from_slice(&value.to_le_bytes());
+                }
+            }
+            _ => {
+                let index = random.below(len);
+                if let Some(byte) = bytes.get_mut(index) {
+                    *byte ^= 1 << random.below(8);
+                }
+            }
+        }
+    }
+}
+
+/// `POLICY_MUTATIONS=1000000` tries more.
+#[test]
+fn damaged_tables_never_panic_hang_or_allow() {
+    let context = Context { today: TODAY };
+    let (mut opened, mut refused) = (0, 0);
+    let all = rounds("POLICY_MUTATIONS", 12_000);
+    for seed in 0..(all / 400) as u64 {
+        let mut random = Random::new(1000 + seed);
+        let policy = policy(&mut random);
+        let whole = emit(&policy, &[1; 32], &[2; 32]).expect("a table");
+        let calls: Vec<Facts> = (0..3).map(|_| facts(&mut random)).collect();
+        let answers: Vec<Decision> = calls.iter().map(|call| by_table(&whole, call).decision).collect();
+        for round in 0..400 {
+            let mut bytes = whole.clone();
+            mutate(&mut random, &mut bytes);
+            if bytes == whole {
+                continue;
+            }
+            let fixed = round % 2 == 0;
+            if fixed {
+                fix(&mut bytes);
+            }
+            let table = match Table::open(&bytes) {
+                Ok(table) => table,
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    refused += 1;
+                    continue;
+                }
+            };
+            assert!(fixed, "damage without new sums is always seen");
+            opened += 1;
+            let start = std::time::Instant::now();
+            for (call, answer) in calls.iter().zip(&answers) {
+                let verdict = decide(&table, call, &context);
+                assert!(!verdict.steps.is_empty());
+                assert!(fixed || verdict.decision != Decision::Allow || *answer == Decision::Allow);
+            }
+            let _ = table.info();
+            let _ = table.program("git");
+            let _ = policy_runtime::explain::table(&table).to_string();
+            assert!(start.elapsed().as_secs() < 20, "seed {seed}, round {round} takes too long");
+        }
+    }
+    assert!(opened * 5 > all && refused * 5 > all, "{opened} opened, {refused} refused");
+}
+
+#[test]
+fn each_kind_of_wrong_table_says_so() {
+    let policy = policy(&mut Random::new(7));
+    let whole = emit(&policy, &[1; 32], &[2; 32]).expect("a table");
+    let changed = |place: usize, value: u8, sums: bool| {
+        let mut bytes = whole.clone();
+        bytes[place] = value;
+        if sums {
+            fix(&mut bytes);
+        }
+        Table::open(&bytes).err()
+    };
+    for len in 0..whole.len() {
+        assert_eq!(Table::open(&whole[..len]).err(), Some(TableError::Truncated), "{len}");
+    }
+    assert_eq!(Table::open(b"{\"policy\": 1}").err(), Some(TableError::Foreign));
+    assert_eq!(changed(0, b'P', true), Some(TableError::Foreign));
+    assert_eq!(changed(whole.len() - 1, 0xEE, false), Some(TableError::Damaged));
+    assert_eq!(changed(at::SOURCES, 9, false), Some(TableError::Damaged));
+    assert_eq!(changed(at::READER, 9, true), Some(TableError::TooNew { format: 1, semantics: 1 }));
+    assert_eq!(changed(at::SEMANTICS, 2, true), Some(TableError::TooNew { format: 1, semantics: 2 }));
+    assert_eq!(changed(at::FORMAT, 0, true), Some(TableError::TooOld { format: 0, semantics: 1 }));
+    let mut swapped = whole.clone();
+    swapped[at::ENDIAN..at::ENDIAN + 4].reverse();
+    assert_eq!(Table::open(&swapped).err(), Some(TableError::Endianness));
+    let mut longer = whole.clone();
+    longer.push(0);
+    assert_eq!(Table::open(&longer).err(), Some(TableError::Damaged));
+    assert_eq!(Table::open(&[]).err(), Some(TableError::Truncated));
 }

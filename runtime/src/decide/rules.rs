@@ -10,7 +10,7 @@ use super::{Call, Stop};
 use crate::run_match::Match;
 use crate::table::groups::{Group, Role};
 use crate::table::layout::matcher;
-use crate::table::{Kind, Verb};
+use crate::table::Kind;
 use crate::verdict::Decision;
 
 /// The kinds of values that `only` lines ask for.
@@ -310,7 +310,6 @@ pub(super) fn miss_rank(
     matching: &Matching<'_, '_>,
     line: &crate::table::Line<'_>,
 ) -> Result<Option<u32>, Stop> {
-    debug_assert_eq!(line.verb, Verb::Only);
     for rank in matching.table.numbers(line.patterns)? {
         let rank = rank?;
         if matching.table.matcher_kind(rank)? == matcher::MISS {

@@ -4,8 +4,11 @@
 //! [`Match::Possible`]. `docs/semantics.md`, "Run patterns", is the law; each function names its sentence.
 
 mod grant;
+mod print;
 mod refuse;
 mod sets;
+#[cfg(test)]
+mod tests;
 
 pub use grant::grants;
 pub use refuse::refuses;

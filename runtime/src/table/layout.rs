@@ -64,7 +64,7 @@ pub enum Section {
     Numbers,
     /// Names of source files: text.
     Files,
-    /// Events (text list), labels (text list), groups (range).
+    /// Events (text list), labels (text list), groups (range), tools (text list, for reports).
     Scopes,
     /// Include (text list), exclude (text list).
     Withins,
@@ -101,7 +101,7 @@ pub enum Section {
 pub const SECTIONS: usize = 19;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 6, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1];
+pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1];
 
 /// What a group's lines are.
 pub mod role {
