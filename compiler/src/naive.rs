@@ -389,8 +389,8 @@ impl Naive<'_> {
     fn otherwise(&self, block: usize) -> Option<(Decision, usize)> {
         let of_block = |line: LineId| self.policy.lines[line.0 as usize].block.0 as usize == block;
         let patterns = self.policy.patterns.iter().enumerate();
-        let always = patterns.filter(|(_, p)| p.matcher == Matcher::Always && of_block(p.line));
-        always.last().map(|(i, p)| (said(self.policy.lines[p.line.0 as usize].verb), i))
+        let mut always = patterns.filter(|(_, p)| p.matcher == Matcher::Always && of_block(p.line));
+        always.next_back().map(|(i, p)| (said(self.policy.lines[p.line.0 as usize].verb), i))
     }
 
     /// Below every pattern of the block but `otherwise`.

@@ -6,6 +6,8 @@ mod groups;
 mod programs;
 mod store;
 #[cfg(test)]
+mod scale;
+#[cfg(test)]
 mod tests;
 
 use crate::automata::{BuildError, GlobInput, Syntax, build};

@@ -228,7 +228,7 @@ impl Judge<'_, '_, '_, '_> {
 
     fn answer(&self, value: Value, rank: u32) -> Result<Found, Stop> {
         if rank == 0 {
-            return Ok(default(self.matching, value)?);
+            return default(self.matching, value);
         }
         let table = self.matching.table;
         let pattern = table.pattern(rank)?;

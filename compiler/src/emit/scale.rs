@@ -1,0 +1,117 @@
+//! Work of a decision that must not grow with the number of rules.
+//!
+//! INVARIANT: measured as a ratio inside one run, so that a busy machine does not matter.
+
+use super::emit;
+use crate::ir::{
+    Block, BlockId, BlockKind, Default_, Kind, Line, LineId, Matcher, Pattern, Place, Policy, RunPattern,
+    RunStage, RunTerm, Scope, ScopeId, Verb,
+};
+use policy_runtime::facts::{CommandFact, Facts, Part, PathFact, PathName, ToolName, Word};
+use policy_runtime::{Context, Decision, Table, decide};
+use std::time::{Duration, Instant};
+
+/// `rules` rules of their own tool each, and as many run and path lines in one rule of `bash`.
+fn policy(rules: u32) -> Policy {
+    let mut policy =
+        Policy { default: Some(Default_::Ask), files: vec!["f".to_owned()], ..Policy::default() };
+    let mut add = |tool: String, lines: &mut dyn Iterator<Item = (Kind, Matcher)>| {
+        let (scope, block) = (policy.scopes.len() as u32, policy.blocks.len() as u32);
+        let place = Place { file: 0, line: block + 1 };
+        policy.scopes.push(Scope {
+            tools: vec![tool],
+            events: vec!["pre_tool_use".to_owned()],
+            labels: Vec::new(),
+        });
+        policy.blocks.push(Block {
+            kind: BlockKind::Rule,
+            name: format!("r{block}"),
+            place,
+            scope: ScopeId(scope),
+            withins: Vec::new(),
+            because: String::new(),
+            suggest: String::new(),
+            ask_timeout: None,
+            opens: None,
+            until: None,
+            owner: String::new(),
+        });
+        for (kind, matcher) in lines {
+            let line = LineId(policy.lines.len() as u32);
+            policy.lines.push(Line {
+                block: BlockId(block),
+                verb: Verb::Allow,
+                kind,
+                arg: String::new(),
+                because: String::new(),
+                suggest: String::new(),
+                place,
+            });
+            policy.patterns.push(Pattern { line, text: "x".to_owned(), matcher, grant: true });
+        }
+    };
+    let word = |text: String| RunTerm::Word(vec![text]);
+    let run = |number: u32| RunPattern {
+        stages: vec![RunStage {
+            program: vec!["git".to_owned()],
+            terms: vec![word(format!("sub{number}"))],
+            rest: true,
+        }],
+        ..RunPattern::default()
+    };
+    let runs = (0..rules).map(|n| (Kind::Run, Matcher::Run(run(n))));
+    let paths = (0..rules).map(|n| (Kind::Path, Matcher::Path(format!("./d{n}/**"))));
+    add("\0bash".to_owned(), &mut runs.chain(paths));
+    for number in 0..rules {
+        add(format!("\0tool{number}"), &mut std::iter::once((Kind::Path, Matcher::Path("./**".to_owned()))));
+    }
+    policy
+}
+
+fn calls() -> [Facts; 2] {
+    let call = |tool: &str| Facts {
+        readings: vec![ToolName { server: String::new(), tool: tool.to_owned() }],
+        event: "pre_tool_use".to_owned(),
+        dir: PathName { views: vec![".".to_owned()] },
+        ..Facts::default()
+    };
+    let mut bash = call("bash");
+    let words = ["git", "sub7", "x"];
+    bash.commands.push(CommandFact {
+        words: words.iter().map(|w| Word::Known((*w).to_owned())).collect(),
+        parts: vec![Part::Program, Part::Operand, Part::Operand],
+        word_paths: vec![None; 3],
+        text: words.join(" "),
+        dir: bash.dir.clone(),
+        plain: true,
+        ..CommandFact::default()
+    });
+    let name = PathName { views: vec!["./d7/src/lib.rs".to_owned()] };
+    bash.paths.push(PathFact { names: vec![name.clone()], ..PathFact::default() });
+    let mut tool = call("tool7");
+    tool.paths.push(PathFact { names: vec![name], ..PathFact::default() });
+    [bash, tool]
+}
+
+fn fastest(table: &Table<'_>, facts: &Facts) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        for _ in 0..20 {
+            assert_eq!(decide(table, facts, &Context::default()).decision, Decision::Allow);
+        }
+        start.elapsed()
+    };
+    (0..15).map(|_| once()).min().expect("some")
+}
+
+#[test]
+fn a_decision_does_not_look_at_every_rule() {
+    let small = emit(&policy(20), &[0; 32], &[0; 32]).expect("a table");
+    let large = emit(&policy(4000), &[0; 32], &[0; 32]).expect("a table");
+    let (few, many) = (Table::open(&small).expect("opens"), Table::open(&large).expect("opens"));
+    for facts in calls() {
+        let (a, b) = (fastest(&few, &facts), fastest(&many, &facts));
+        println!("20 rules {a:?}, 4000 rules {b:?}");
+        assert!(b < a * 8, "20 rules take {a:?}, 4000 take {b:?}");
+    }
+}
