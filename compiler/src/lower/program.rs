@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: blocks of one program are added up; where two contradict, a file's own counts before a pack's.
 
-use super::Builder;
+use super::{Builder, details};
 use crate::resolve::Resolved;
 use policy_grammar::ast;
 use policy_grammar::shell::program::{Inner, OptionStyle, Program, Subcommand};
@@ -37,6 +37,8 @@ impl Builder<'_> {
                 all.push(program);
             }
         }
+        split_shells(&mut all);
+        all.iter_mut().for_each(details::complete);
         all.sort_by(|a, b| a.names.first().cmp(&b.names.first()));
         for (at, program) in all.iter().enumerate() {
             for name in &program.names {
@@ -44,6 +46,15 @@ impl Builder<'_> {
             }
         }
         self.policy.programs = all;
+    }
+}
+
+/// Shells share a block and read their texts differently.
+fn split_shells(all: &mut Vec<Program>) {
+    for name in ["bash", "rbash", "zsh", "dash", "ash"] {
+        if let Some(at) = all.iter().position(|p| p.names.iter().any(|n| n == name)) {
+            alone(all, at, name);
+        }
     }
 }
 
