@@ -3,6 +3,7 @@
 //! INVARIANT: every message points at the words in the YAML text that it is about.
 
 use super::*;
+use crate::ast::{Entry, NameRef, Names, PatternList, Subject};
 
 fn read(text: &str) -> Parsed {
     parse(FileId(0), text)
