@@ -5,8 +5,9 @@
 //!
 //! `PreToolUse`, `PermissionRequest` and `PreSkillShellCommand` are one question (may this call run) and are decided
 //! as `pre_tool_use`; only their answers differ. For `PreSkillShellCommand` no JSON answer is documented and an unknown
-//! shape would let the command run, so deny is exit 2, and so is ask: nobody can be asked there. At other events only
-//! a guard that denies has a say, as a top-level `block`; a default is about calls.
+//! shape would let the command run, so deny is exit 2, and so is ask: nobody can be asked there. A `PermissionRequest`
+//! is never answered with allow: it is the user's own rule that asks, and `PreToolUse` was allowed before it. At other
+//! events only a guard that denies has a say, as a top-level `block`; a default is about calls.
 
 use crate::Host;
 use crate::call::Call;
@@ -92,7 +93,6 @@ impl Host for ClaudeCode {
             ("PermissionRequest", Decision::Deny) => {
                 permission(json!({"behavior": "deny", "message": reason, "interrupt": false}))
             }
-            ("PermissionRequest", Decision::Allow) => permission(json!({"behavior": "allow"})),
             ("PreSkillShellCommand", Decision::Deny | Decision::Ask) => {
                 Reply { stderr: format!("{reason}\n").into_bytes(), exit: 2, ..Reply::default() }
             }
