@@ -144,8 +144,8 @@ impl Reader {
                         "remove it, or write the pattern",
                     );
                 }
-                Value::Text(text) if text.chars().any(char::is_control) => {
-                    let message = format!("`{what}` holds a control character");
+                Value::Text(text) if text.chars().any(words::is_hidden) => {
+                    let message = format!("`{what}` holds a hidden character");
                     self.error(
                         Code::BadPattern,
                         message,

@@ -173,6 +173,8 @@ fn faults_point_at_their_words() {
             "'https://x.test'",
             "alone",
         ),
+        ("rules:\n- tool: \"a\\u202eb\"\n", "yaml-bad-pattern", "\"a\\u202eb\"", "remove"),
+        ("rules:\n- tool: a\u{200b}\n", "yaml-bad-pattern", "a\u{200b}", "remove"),
         ("rules: {a: 1}\n", "yaml-wrong-type", "{a: 1}", "- id:"),
         ("- a\n", "yaml-wrong-type", "- a", "rules"),
         ("rules: [x]\n", "yaml-wrong-type", "x", "- id:"),
