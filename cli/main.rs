@@ -22,6 +22,12 @@ fn main() -> ExitCode {
     if words.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&words) {
         return commands::hook::run(words.get(2..).unwrap_or_default(), flavor);
     }
+    if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
+        eprintln!(
+            "agent-firewall: running an MCP server behind the policy is not in this version; use `check` and `explain`, or register `policy hook`"
+        );
+        return ExitCode::from(USAGE);
+    }
     let cli = match parse(&words, flavor) {
         Ok(cli) => cli,
         Err(code) => return code,

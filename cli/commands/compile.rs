@@ -13,7 +13,7 @@ use policy_engine::places::Folders;
 use policy_engine::sources::Loader;
 use policy_runtime::table::Table;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs the command.
 pub(crate) fn run(args: &CompileArgs, context: &Context) -> Outcome {
@@ -87,7 +87,7 @@ fn kept(file: &Path, kind: Kind, folders: &Folders) -> String {
     }
 }
 
-fn report(file: &PathBuf, made: &Compilation, written: &str, context: &Context) {
+fn report(file: &Path, made: &Compilation, written: &str, context: &Context) {
     let out = context.output;
     let info =
         made.table.as_deref().and_then(|bytes| Table::open(bytes).ok()).and_then(|table| table.info().ok());

@@ -27,11 +27,26 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Outcome {
         Some(folder) => context.path(folder)?,
         None => context.cwd()?,
     };
-    let mut failed = false;
+    let (mut failed, mut shell, mut all, mut values) = (false, 0, 0, Vec::new());
     for layer in engine.layers_at(&cwd) {
         failed |= layer.table.is_err();
-        print(&rules(&layer));
+        if let Some(compiled) = &layer.compiled {
+            shell += compiled.1.shell_lines;
+            all += compiled.1.allow_lines;
+        }
+        if context.output.json() {
+            values
+                .push(json!({"name": layer.name, "kind": layer.kind.word(), "restricted": layer.restricted,
+                               "note": layer.note, "rules": rules(&layer)}));
+        } else {
+            print(&rules(&layer));
+        }
     }
+    print(&if context.output.json() {
+        format!("{}\n", json!({"layers": values, "allow_lines": all, "shell_lines": shell}))
+    } else {
+        format!("{}\n", grants(shell, all))
+    });
     Ok(if failed { crate::output::BAD_POLICY } else { OK })
 }
 
@@ -42,13 +57,7 @@ fn rules(layer: &Layer) -> String {
     }
     match (&layer.table, &layer.compiled) {
         (Err(cause), _) => text.push_str(&format!("cannot be used: {}\n", visible(cause))),
-        (Ok(_), Some(compiled)) => {
-            text.push_str(&visible(&policy_engine::explain::policy(&compiled.0)));
-            let counts = compiled.1;
-            if counts.allow_lines > 0 {
-                text.push_str(&format!("# {}\n", grants(counts.shell_lines, counts.allow_lines)));
-            }
-        }
+        (Ok(_), Some(compiled)) => text.push_str(&visible(&policy_engine::explain::policy(&compiled.0))),
         (Ok(bytes), None) => {
             text.push_str(&format!("a compiled table of {} bytes; its sources are not here\n", bytes.len()))
         }

@@ -171,7 +171,7 @@ fn damaged_caches_are_compiled_again() {
     for entry in std::fs::read_dir(&world.folders.cache).unwrap() {
         let path = entry.unwrap().path();
         let whole = std::fs::read(&path).unwrap();
-        for at in (0..whole.len()).step_by(whole.len() / 40 + 1) {
+        for at in (0..whole.len()).step_by(whole.len() / 16 + 1) {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x20;
             std::fs::write(&path, bytes).unwrap();
@@ -182,4 +182,66 @@ fn damaged_caches_are_compiled_again() {
             );
         }
     }
+}
+
+/// SECURITY: a repository is the agent's; nothing it can write into a policy file may loosen a call.
+#[test]
+fn no_project_file_loosens_a_call() {
+    const PARTS: [&str; 16] = [
+        "default allow",
+        "mode observe",
+        "severity relaxed",
+        "use std/readonly, std/git",
+        "set std/git/no-force-push to off because \"x\"",
+        "rule a on \"*\" {\n  otherwise allow\n}",
+        "rule b on @std/shells {\n  allow run `git push ...`, `frobnicate ...`, `rm ...`\n}",
+        "rule c on @std/writers {\n  only path \"/etc/**\", \"./**\"\n}",
+        "guard d on bash {\n  only run `ls`\n}",
+        "guard std/git/no-force-push on bash {\n  warn run `ls`\n}",
+        "program git {\n  lists its operands\n}",
+        "program sudo, env {\n  flags with values -u, -f, --force\n}",
+        "list shells is [ nothing ]",
+        "project \"./sub\" {\n  default allow\n  rule e on bash {\n    otherwise allow\n  }\n}",
+        "exception f to std/git/no-force-push on bash {\n  owner \"x\"\n  until 2099-01-01\n  because \"x\"\n  open\n}",
+        "rule g on bash {\n  deny run `frobnicate`\n  otherwise allow\n}",
+    ];
+    let world = World::new("e-loosen");
+    world.scratch.file("repo/.git/HEAD", "");
+    let calls: Vec<Call> = [
+        ("bash", json!({"command": "git push --force"})),
+        ("bash", json!({"command": "frobnicate x"})),
+        ("bash", json!({"command": "sudo -u x rm -rf ~"})),
+        ("bash", json!({"command": "cat README.md"})),
+        ("write_file", json!({"path": "/etc/passwd", "content": ""})),
+        ("write_file", json!({"path": "src/x", "content": ""})),
+    ]
+    .into_iter()
+    .map(|(tool, arguments)| world.call(tool, arguments, "repo", ""))
+    .collect();
+    let (mut seed, mut usable) = (7u64, 0);
+    let mut next = |most: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % most
+    };
+    for user in ["", "use std/git\nrule w on @std/writers {\n  allow path \"./**\"\n}\n", "default deny\n"] {
+        match user {
+            "" => {}
+            text => world.user(text),
+        }
+        let _ = std::fs::remove_file(world.scratch.folder("repo").join("agent.policy"));
+        let mut engine = world.engine();
+        let before: Vec<Decision> = calls.iter().map(|call| engine.decide(call).verdict.decision).collect();
+        for _ in 0..15 {
+            let count = 1 + next(4);
+            let text: Vec<&str> = (0..count).map(|_| PARTS[next(PARTS.len())]).collect();
+            world.project(&format!("{}\n", text.join("\n")));
+            let mut engine = world.engine();
+            usable += usize::from(engine.layers_at(&calls[0].cwd).iter().all(|layer| layer.table.is_ok()));
+            for (call, before) in calls.iter().zip(&before) {
+                let after = engine.decide(call).verdict.decision;
+                assert!(after >= *before, "{before:?} became {after:?} for {call:?} by\n{}", text.join("\n"));
+            }
+        }
+    }
+    assert!(usable >= 15, "only {usable} of the generated files say anything");
 }

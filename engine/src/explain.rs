@@ -3,8 +3,12 @@
 //! INVARIANT: every block and every line of it stands there once, in the order in which blocks are asked.
 
 use policy_compiler::ir::{
-    Block, BlockId, BlockKind, Default_, Kind, Line, LineId, Policy, Scope, Verb, Within,
+    Block, BlockId, BlockKind, Default_, Kind, Line, LineId, Matcher, Policy, RunPattern, RunStage, RunTerm,
+    Scope, Verb, Within,
 };
+use policy_grammar::ast::{Item, Member};
+use policy_grammar::shell::Feature;
+use policy_grammar::source::FileId;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -21,17 +25,21 @@ pub fn policy(policy: &Policy) -> String {
             of_line.push(&pattern.text);
         }
     }
+    let mut excepts: BTreeMap<LineId, Vec<String>> = BTreeMap::new();
+    for except in &policy.excepts {
+        let of_line = excepts.entry(except.line).or_default();
+        let text = matcher_text(&except.matcher);
+        if !of_line.contains(&text) {
+            of_line.push(text);
+        }
+    }
     let mut text = settings(policy);
     for (number, block) in policy.blocks.iter().enumerate() {
         head(policy, block, &mut text);
         for (id, line) in lines.get(&BlockId(index(number))).map(Vec::as_slice).unwrap_or_default() {
-            line_text(
-                policy,
-                block,
-                line,
-                patterns.get(id).map(Vec::as_slice).unwrap_or_default(),
-                &mut text,
-            );
+            let written = patterns.get(id).map(Vec::as_slice).unwrap_or_default();
+            let back = excepts.get(id).map(Vec::as_slice).unwrap_or_default();
+            line_text(policy, block, line, (written, back), &mut text);
         }
         text.push('\n');
     }
@@ -91,7 +99,7 @@ fn head(policy: &Policy, block: &Block, text: &mut String) {
 }
 
 fn scope_text(scope: &Scope, text: &mut String) {
-    let names: Vec<String> = scope.tools.iter().map(|tool| tool_name(tool)).collect();
+    let names = short_names(scope.tools.iter().map(|tool| tool_name(tool)).collect());
     if names.iter().all(|name| name != "*") {
         let _ = write!(text, " on {}", names.join(", "));
     }
@@ -101,6 +109,43 @@ fn scope_text(scope: &Scope, text: &mut String) {
     if !scope.labels.is_empty() {
         let _ = write!(text, " as {}", scope.labels.join(", "));
     }
+}
+
+/// Names with those of a whole built-in list replaced by the list.
+fn short_names(mut names: Vec<String>) -> Vec<String> {
+    let mut out = Vec::new();
+    for (list, members) in tool_lists() {
+        if members.len() > 1 && members.iter().all(|member| names.contains(member)) {
+            names.retain(|name| !members.contains(name));
+            out.push(format!("@std/{list}"));
+        }
+    }
+    out.append(&mut names);
+    out
+}
+
+/// The lists of `std/tools` with their members in lower case, the longest first.
+fn tool_lists() -> Vec<(String, Vec<String>)> {
+    let text = policy_compiler::pack("std/tools").unwrap_or_default();
+    let parsed = policy_grammar::parse(FileId::default(), text);
+    let mut lists: Vec<(String, Vec<String>)> = Vec::new();
+    for item in parsed.file.items {
+        let Item::List { name, members, .. } = item else { continue };
+        let mut all = Vec::new();
+        for member in members {
+            match member {
+                Member::Name(text) | Member::Pattern(text) => all.push(text.node.to_lowercase()),
+                Member::Ref(text) => {
+                    let known = lists.iter().find(|(list, _)| *list == text.node);
+                    all.extend(known.map(|(_, members)| members.clone()).unwrap_or_default());
+                }
+                Member::Run(_) => {}
+            }
+        }
+        lists.push((name.node, all));
+    }
+    lists.sort_by_key(|(_, members)| std::cmp::Reverse(members.len()));
+    lists
 }
 
 fn tool_name(glob: &str) -> String {
@@ -119,7 +164,13 @@ fn within_text(within: &Within, text: &mut String) {
     }
 }
 
-fn line_text(policy: &Policy, block: &Block, line: &Line, patterns: &[&str], text: &mut String) {
+fn line_text(
+    policy: &Policy,
+    block: &Block,
+    line: &Line,
+    (patterns, excepts): (&[&str], &[String]),
+    text: &mut String,
+) {
     let verb = match line.verb {
         Verb::Allow => "allow",
         Verb::Info => "info",
@@ -148,6 +199,9 @@ fn line_text(policy: &Policy, block: &Block, line: &Line, patterns: &[&str], tex
     if !patterns.is_empty() && line.kind != Kind::Call {
         let _ = write!(text, " {}", patterns.join(", "));
     }
+    if !excepts.is_empty() {
+        let _ = write!(text, " except {}", excepts.join(", "));
+    }
     if !line.because.is_empty() && line.because != block.because {
         let _ = write!(text, "  because {:?}", line.because);
     }
@@ -160,4 +214,48 @@ fn line_text(policy: &Policy, block: &Block, line: &Line, patterns: &[&str], tex
 fn place(policy: &Policy, file: u32, line: u32) -> String {
     let name = policy.files.get(file as usize).map_or("", String::as_str);
     if line == 0 { name.to_string() } else { format!("{name}:{line}") }
+}
+
+/// A spelled-out pattern, for those that have no text of their own.
+fn matcher_text(matcher: &Matcher) -> String {
+    match matcher {
+        Matcher::Path(glob) | Matcher::Domain(glob) | Matcher::Command(glob) => glob.clone(),
+        Matcher::Arg(glob) => glob.split_once('\0').map_or(glob.as_str(), |(_, value)| value).to_string(),
+        Matcher::Run(run) => run_text(run),
+        Matcher::Shell(mask) => {
+            let names = Feature::ALL.iter().filter(|(feature, _)| mask & feature.bit() != 0);
+            names.map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+        }
+        Matcher::Always => "everything".to_string(),
+    }
+}
+
+fn run_text(run: &RunPattern) -> String {
+    let any = |texts: &[String]| match texts {
+        [one] => one.clone(),
+        several => format!("{{{}}}", several.join(",")),
+    };
+    let stage = |stage: &RunStage| {
+        let mut words = vec![any(&stage.program)];
+        words.extend(stage.terms.iter().map(|term| match term {
+            RunTerm::Word(texts) | RunTerm::Flag(texts) => any(texts),
+            RunTerm::AnyWord => "*".to_string(),
+            RunTerm::AnyFlags => "-*".to_string(),
+        }));
+        if stage.rest {
+            words.push("...".to_string());
+        }
+        words.join(" ")
+    };
+    let mut text = run.stages.iter().map(stage).collect::<Vec<_>>().join(" | ");
+    for (word, set) in [("touching", &run.touching), ("writing", &run.writing)] {
+        if let Some(set) = set {
+            let members: Vec<&str> = set.paths.iter().chain(&set.texts).map(String::as_str).collect();
+            let _ = write!(text, " {word} {}", members.join(", "));
+        }
+    }
+    if !run.via.is_empty() {
+        let _ = write!(text, " via {}", run.via.join(", "));
+    }
+    text
 }
