@@ -3,6 +3,8 @@
 //! INVARIANT: the same policy gives the same bytes on every machine; nothing in them depends on where they lie.
 
 mod groups;
+#[cfg(test)]
+mod meaning;
 mod programs;
 mod store;
 #[cfg(test)]
