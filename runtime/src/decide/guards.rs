@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a guard can only tighten; an exception opens findings of its own guard and nothing else.
 
-use super::matching::{Hit, Matching, Subject, leftover};
+use super::matching::{Hit, Matching, Subject};
 use super::report::{Class, Found, Report, Value};
 use super::rules::{Sort, class, miss_rank, same_name, word};
 use super::values::Ready;
@@ -31,29 +31,30 @@ pub(super) fn judge<'f>(
     if around.is_empty() {
         around.push(0);
     }
-    let mut judge = Judge { matching, call, guards: &guards, exceptions: &exceptions, around, report };
+    let mut judge = Judge { matching, call, exceptions: &exceptions, report };
+    let guards: Vec<(Group, Match)> = guards
+        .into_iter()
+        .map(|group| Ok((group, judge.lies(&group, &around)?)))
+        .collect::<Result<_, Stop>>()?;
     for ready in values.all() {
         // "Paths inside a command are values for guards, unless only their name is listed."
         if ready.name_only && ready.command.is_some() {
             continue;
         }
-        match judge.value(ready) {
+        match judge.value(&guards, ready) {
             Err(Stop::Limit) => {
                 judge.report.floor(ready.value, "the value takes too much work to be judged".to_owned());
             }
             other => other?,
         }
     }
-    judge.call()
+    judge.call(&guards)
 }
 
 struct Judge<'j, 'm, 't, 'f> {
     matching: &'m mut Matching<'t, 'f>,
     call: &'j Call<'j, 'f>,
-    guards: &'j [Group],
     exceptions: &'j [Group],
-    /// Places of the call as a whole.
-    around: Vec<usize>,
     report: &'j mut Report,
 }
 
@@ -64,18 +65,25 @@ impl<'t> Judge<'_, '_, 't, '_> {
         for index in places {
             let place = self.call.values.places.get(*index).ok_or(Stop::Damaged)?;
             most = most.max(place.loose(self.matching, group.withins)?);
+            if most == Match::Certain {
+                break;
+            }
         }
         Ok(most)
     }
 
-    fn value(&mut self, ready: &Ready<'_>) -> Result<(), Stop> {
-        let places = match (ready.subject, ready.command) {
-            (Subject::Path | Subject::Command(_), _) => ready.places.clone(),
-            (_, Some(index)) => self.holder(index).map_or_else(|| self.around.clone(), |r| r.places.clone()),
-            (_, None) => self.around.clone(),
+    /// One value before every guard; with each guard, whether the call as a whole lies within.
+    fn value(&mut self, guards: &[(Group, Match)], ready: &Ready<'_>) -> Result<(), Stop> {
+        let own = match (ready.subject, ready.command) {
+            (Subject::Path | Subject::Command(_), _) => Some(ready.places.clone()),
+            (_, Some(index)) => self.holder(index).map(|holder| holder.places.clone()),
+            (_, None) => None,
         };
-        for group in self.guards {
-            let lies = self.lies(group, &places)?;
+        for (group, call) in guards {
+            let lies = match &own {
+                Some(places) => self.lies(group, places)?,
+                None => *call,
+            };
             if lies == Match::No {
                 continue;
             }
@@ -158,18 +166,14 @@ impl<'t> Judge<'_, '_, 't, '_> {
     }
 
     /// Bare verbs, `only` lines that nothing answers, shell features of a text without commands.
-    fn call(&mut self) -> Result<(), Stop> {
+    fn call(&mut self, guards: &[(Group, Match)]) -> Result<(), Stop> {
         let table = self.matching.table;
         let facts = self.matching.facts;
         let values = self.call.values;
         let seen = |r: &&Ready<'_>| !(r.name_only && r.command.is_some());
         let (path, domain) = (values.paths.iter().any(|r| seen(&r)), !values.domains.is_empty());
-        for group in self.guards {
-            let lies = self.lies(group, &self.around)?;
-            if lies == Match::No {
-                continue;
-            }
-            let sure = lies == Match::Certain;
+        for (group, lies) in guards.iter().filter(|(_, lies)| *lies > Match::No) {
+            let sure = *lies == Match::Certain;
             for rank in table.numbers(group.always)? {
                 let rank = rank?;
                 let line = table.line(table.line_of_rank(rank)?)?;
@@ -195,7 +199,8 @@ impl<'t> Judge<'_, '_, 't, '_> {
                     continue;
                 }
                 let mut hits = Vec::new();
-                self.matching.shell(group, leftover(facts, number), usize::MAX, &mut hits)?;
+                let features = self.matching.leftover(number);
+                self.matching.shell(group, features, usize::MAX, &mut hits)?;
                 for hit in hits {
                     let line = table.line(table.line_of_rank(hit.rank)?)?;
                     if line.verb != Verb::Only {

@@ -15,7 +15,7 @@ use crate::table::records::Matcher;
 use crate::table::{Line, Table};
 
 /// Steps one decision may take.
-const ALLOWANCE: u64 = 64 << 20;
+const ALLOWANCE: u64 = 16 << 20;
 
 /// A pattern that matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +40,8 @@ pub(super) struct Matching<'t, 'f> {
     pub(super) facts: &'f Facts,
     scratch: Scratch,
     left: u64,
+    /// By script: shell features that none of its commands has.
+    leftover: Vec<u32>,
 }
 
 fn stop(damaged: automaton::Damaged) -> Stop {
@@ -52,7 +54,13 @@ fn stop(damaged: automaton::Damaged) -> Stop {
 
 impl<'t, 'f> Matching<'t, 'f> {
     pub(super) fn new(table: Table<'t>, facts: &'f Facts) -> Matching<'t, 'f> {
-        Matching { table, facts, scratch: Scratch::new(), left: ALLOWANCE }
+        let mut leftover: Vec<u32> = facts.scripts.iter().map(|s| s.features).collect();
+        for command in &facts.commands {
+            if let Some(mask) = leftover.get_mut(command.script as usize) {
+                *mask &= !command.features;
+            }
+        }
+        Matching { table, facts, scratch: Scratch::new(), left: ALLOWANCE, leftover }
     }
 
     /// Counts the work of comparing two texts.
@@ -175,8 +183,8 @@ impl<'t, 'f> Matching<'t, 'f> {
     fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
         let facts = self.facts;
         let length = facts.commands.get(index).map_or(0, |c| c.text.len() + c.words.len());
-        self.spend(15, length)?;
         let pattern = self.table.run_pattern(at)?;
+        self.spend(pattern.weight(), length)?;
         if pattern.stages.len() > 1 {
             self.spend(pattern.stages.len(), facts.commands.len() * 16)?;
         }
@@ -186,7 +194,12 @@ impl<'t, 'f> Matching<'t, 'f> {
     /// Shell features of a command, and those of its script that belong to no command.
     fn features(&self, index: usize) -> u32 {
         let Some(command) = self.facts.commands.get(index) else { return 0 };
-        command.features | leftover(self.facts, command.script)
+        command.features | self.leftover(command.script)
+    }
+
+    /// Shell features of a script that none of its commands has.
+    pub(super) fn leftover(&self, script: u32) -> u32 {
+        self.leftover.get(script as usize).copied().unwrap_or(0)
     }
 
     /// Lines on shell features.
@@ -256,13 +269,6 @@ impl<'t, 'f> Matching<'t, 'f> {
         }
         Ok(false)
     }
-}
-
-/// Features of a script that none of its commands has.
-pub(super) fn leftover(facts: &Facts, script: u32) -> u32 {
-    let whole = facts.scripts.get(script as usize).map_or(0, |s| s.features);
-    let own = facts.commands.iter().filter(|c| c.script == script).fold(0, |mask, c| mask | c.features);
-    whole & !own
 }
 
 /// The keys under which run patterns for a command stand; `None` when its program may be any.

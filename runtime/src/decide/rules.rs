@@ -8,9 +8,9 @@ use super::report::{Class, Found, Report, Value};
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::run_match::Match;
+use crate::table::Kind;
 use crate::table::groups::{Group, Role};
 use crate::table::layout::matcher;
-use crate::table::Kind;
 use crate::verdict::Decision;
 
 /// The kinds of values that `only` lines ask for.

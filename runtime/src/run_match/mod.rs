@@ -66,6 +66,27 @@ pub struct RunPattern<'p> {
     pub via: Vec<&'p str>,
 }
 
+impl RunPattern<'_> {
+    /// Its size, for counting work.
+    pub(crate) fn weight(&self) -> usize {
+        let globs = |list: &[&str]| list.iter().map(|g| g.len() + 4).sum::<usize>();
+        let set = |set: &Option<OperandSet<'_>>| {
+            set.as_ref().map_or(0, |s| {
+                globs(&s.paths) + globs(&s.texts) + globs(&s.except_paths) + globs(&s.except_texts)
+            })
+        };
+        let term = |term: &Term<'_>| match term {
+            Term::Word(words) | Term::Flag(words) => globs(words),
+            Term::AnyWord | Term::AnyFlags => 1,
+        };
+        let stage = |s: &Stage<'_>| globs(&s.program) + s.terms.iter().map(term).sum::<usize>();
+        self.stages.iter().map(stage).sum::<usize>()
+            + set(&self.touching)
+            + set(&self.writing)
+            + globs(&self.via)
+    }
+}
+
 /// One stage.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stage<'p> {
