@@ -18,6 +18,9 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], map: &SourceMap, output: O
     let mut text = String::new();
     let color = output.color_errors();
     for diagnostic in shown(diagnostics) {
+        if output.quiet && diagnostic.level != Level::Error {
+            continue;
+        }
         let report = diagnostic.report(map);
         let mut one = String::new();
         let drawn = match output.format {

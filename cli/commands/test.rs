@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::output::{Outcome, print};
 use crate::render;
 use policy_engine::compile::Kind;
+use policy_grammar::diagnostic::Level;
 use serde_json::{Value, json};
 
 /// Runs the command.
@@ -32,7 +33,10 @@ pub(crate) fn run(args: &FilesArgs, context: &Context) -> Outcome {
             }));
             continue;
         }
-        eprint!("{}", render::diagnostics(&made.diagnostics, &made.map, out));
+        // What is only worth knowing is `policy compile`'s to say.
+        let failed: Vec<_> =
+            made.diagnostics.iter().filter(|d| out.verbose || d.level == Level::Error).cloned().collect();
+        eprint!("{}", render::diagnostics(&failed, &made.map, out));
         if out.verbose {
             print(&format!(
                 "{}: {} of {} held\n",

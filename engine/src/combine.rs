@@ -78,6 +78,14 @@ pub fn at_least_ask(verdict: &mut Verdict, because: &str) {
     }
 }
 
+/// What a table may still say whose file cannot be used any more: an allow becomes ask.
+pub fn stale(mut verdict: Verdict, cause: &str) -> Verdict {
+    if verdict.decision == Decision::Allow {
+        at_least_ask(&mut verdict, &format!("the policy as it is now cannot be used: {cause}"));
+    }
+    verdict
+}
+
 /// What an untrusted project's answer may contribute: its refusals, in cleaned words.
 pub fn restrict(mut verdict: Verdict) -> Verdict {
     if verdict.decision < Decision::Ask {

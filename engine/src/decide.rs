@@ -3,7 +3,7 @@
 //! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
 
 use crate::cache::now_ns;
-use crate::combine::{at_least_ask, combine, refusal, restrict};
+use crate::combine::{at_least_ask, combine, refusal, restrict, stale};
 use crate::compile::Kind;
 use crate::discover::{Found, Search, standing_folder};
 use crate::layers::{Default_, Layer, Layers};
@@ -90,6 +90,12 @@ impl Engine {
         let call = Call { cwd: cwd.to_path_buf(), ..Call::default() };
         let scene = self.scene(&call);
         self.layers_of(&scene)
+    }
+
+    /// For processes that live on: looks at all files again with the next call.
+    pub fn refresh(&mut self) {
+        self.layers.refresh();
+        self.search = Search::default();
     }
 
     /// Decides one call.
@@ -253,7 +259,11 @@ impl Engine {
         };
         let facts = self.extract(call, &self.places(scene, layer), &TablePrograms::new(table));
         let verdict = policy_runtime::decide(&table, &facts, &Context { today: today() });
-        if layer.restricted { restrict(verdict) } else { verdict }
+        match &layer.stale {
+            _ if layer.restricted => restrict(verdict),
+            Some(cause) => stale(verdict, cause),
+            None => verdict,
+        }
     }
 }
 

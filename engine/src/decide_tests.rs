@@ -60,7 +60,7 @@ impl World {
         self.scratch.file("home/.config/policy/agent.policy", &format!("policy \"u\" language 1\n{text}"));
     }
 
-    fn trust(&self, file: &PathBuf) {
+    fn trust(&self, file: &Path) {
         let project = file.parent().unwrap();
         let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
         let made = compile::file(&mut loader, file, Kind::Project, true).unwrap();
@@ -161,6 +161,24 @@ fn a_project_file_does_not_widen_the_users_folder() {
     assert_eq!(world.engine().decide(&call).verdict.decision, Decision::Ask);
     world.scratch.file("up/agent.policy", "policy \"p\" language 1\n");
     assert_eq!(world.engine().decide(&call).verdict.decision, Decision::Ask);
+}
+
+#[test]
+fn a_living_engine_keeps_the_last_good_table_but_asks() {
+    let world = World::new("e-reload");
+    world.user("rule r on bash {\n  allow run `frobnicate ...`\n  deny run `frobnicate --bad`\n}\n");
+    let mut engine = world.engine();
+    let good = world.call("bash", json!({"command": "frobnicate x"}), "repo", "");
+    let bad = world.call("bash", json!({"command": "frobnicate --bad"}), "repo", "");
+    assert_eq!(engine.decide(&good).verdict.decision, Decision::Allow);
+    world.user("nonsense\n");
+    assert_eq!(engine.decide(&good).verdict.decision, Decision::Allow, "not looked at yet");
+    engine.refresh();
+    assert_eq!(engine.decide(&good).verdict.decision, Decision::Ask);
+    assert_eq!(engine.decide(&bad).verdict.decision, Decision::Deny);
+    world.user("default deny\n");
+    engine.refresh();
+    assert_eq!(engine.decide(&good).verdict.decision, Decision::Deny);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::compile::{self, Compilation, Kind};
 use crate::discover;
 use crate::open::{self, Care, FileError};
 use crate::places::{Folders, shown};
+use crate::reload::LastGood;
 use crate::sources::Loader;
 use crate::trust::{self, Record, Trust};
 use policy_compiler::{Summary, ir};
@@ -15,6 +16,7 @@ use policy_runtime::table::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// Which default holds where no layer exists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Layer {
     pub restricted: bool,
     /// What a person should know about it; empty when nothing.
     pub note: String,
+    /// The table is an older one, because the present file cannot be used: what it allows is asked.
+    pub stale: Option<String>,
     /// The table, or why there is none.
     pub table: Result<Vec<u8>, String>,
     /// The flat form and its counts, when it was compiled in this process.
@@ -63,22 +67,38 @@ pub struct Layers {
     care: Care,
     cache: Option<Cache>,
     made: BTreeMap<String, Rc<Layer>>,
+    projects: BTreeMap<PathBuf, Vec<Rc<Layer>>>,
+    kept: LastGood,
 }
 
 impl Layers {
     /// Nothing made yet. Without `caching`, every table is compiled.
     pub fn new(folders: &Folders, care: Care, caching: bool) -> Layers {
         let cache = caching.then(|| Cache::new(&folders.cache, care));
-        Layers { folders: folders.clone(), care, cache, made: BTreeMap::new() }
+        Layers {
+            folders: folders.clone(),
+            care,
+            cache,
+            made: BTreeMap::new(),
+            projects: BTreeMap::new(),
+            kept: LastGood::default(),
+        }
     }
 
     fn once(&mut self, key: &str, make: impl FnOnce(&mut Layers) -> Layer) -> Rc<Layer> {
         if let Some(layer) = self.made.get(key) {
             return Rc::clone(layer);
         }
-        let layer = Rc::new(make(self));
+        let layer = make(self);
+        let layer = self.kept.or_last(key, layer, Instant::now());
         self.made.insert(key.to_string(), Rc::clone(&layer));
         layer
+    }
+
+    /// Looks at all files again with the next call; what was good is remembered for a while.
+    pub fn refresh(&mut self) {
+        self.kept.remember(std::mem::take(&mut self.made));
+        self.projects.clear();
     }
 
     /// `std/self`, which is always on.
@@ -181,6 +201,15 @@ impl Layers {
 
     /// The layers of a project's policy file: the file, and the trusted copy when the file is no longer that.
     pub fn project(&mut self, project: &Path, file: &Path) -> Vec<Rc<Layer>> {
+        if let Some(layers) = self.projects.get(file) {
+            return layers.clone();
+        }
+        let layers = self.make_project(project, file);
+        self.projects.insert(file.to_path_buf(), layers.clone());
+        layers
+    }
+
+    fn make_project(&mut self, project: &Path, file: &Path) -> Vec<Rc<Layer>> {
         let record = match trust::record(&self.folders, project) {
             Ok(record) => record,
             Err(error) => return vec![self.refusing(project, error)],
@@ -257,7 +286,7 @@ const CHANGED: &str = "changed since it was trusted, so nothing in it allows unt
 const GONE: &str = "its file is gone; what was trusted goes on restricting";
 
 fn layer(kind: Kind, name: String, (table, compiled): Made) -> Layer {
-    Layer { kind, name, project: None, restricted: false, note: String::new(), table, compiled }
+    Layer { kind, name, project: None, restricted: false, note: String::new(), stale: None, table, compiled }
 }
 
 fn project_layer(project: &Path, name: String, made: Made, restricted: bool, note: &str) -> Rc<Layer> {
@@ -276,7 +305,7 @@ fn compiled_table(file: &Path, care: Care) -> Result<Option<Vec<u8>>, FileError>
     }
     match Table::open(&bytes) {
         Ok(_) => Ok(Some(bytes)),
-        Err(error) => Err(FileError::new(file, format!("is {error}"))),
+        Err(error) => Err(FileError::new(file, format!("cannot be used: {error}"))),
     }
 }
 

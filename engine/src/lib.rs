@@ -13,6 +13,7 @@ pub mod layers;
 pub mod open;
 pub mod places;
 pub mod programs;
+pub mod reload;
 pub mod session;
 pub mod sources;
 pub mod tested;

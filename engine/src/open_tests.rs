@@ -88,3 +88,17 @@ fn a_held_lock_is_waited_for_only_a_moment() {
     drop(held);
     append(&file, b"x\n", Care::Private).unwrap();
 }
+
+#[test]
+fn refuses_a_foreign_owner() {
+    let scratch = Scratch::new("open-owner");
+    let file = scratch.file("a/agent.policy", "text");
+    // Only root can give a file away; elsewhere there is nothing to try.
+    if std::os::unix::fs::chown(&file, Some(12345), None).is_ok() {
+        assert!(refused(&file).contains("12345"));
+    }
+    let file = scratch.file("b/agent.policy", "text");
+    if std::os::unix::fs::chown(scratch.folder("b"), Some(12345), None).is_ok() {
+        assert!(refused(&file).contains("12345"));
+    }
+}
