@@ -58,6 +58,26 @@ fn table_and_oracle_agree() {
     assert!(counts.iter().all(|&n| n * 50 > counts.iter().sum::<usize>()), "{counts:?}");
 }
 
+/// `POLICY_PACKS=2000` compares more.
+#[test]
+fn packs_decide_alike_by_table_and_oracle() {
+    for (pack, _) in crate::PACKS {
+        let text = format!("policy \"t\" language 1\nuse {pack}");
+        let (compiled, _) = crate::tests::compiled(&text, &crate::tests::Setup::default());
+        let Some(policy) = compiled.policy else { continue };
+        let bytes = emit(&policy, &[1; 32], &[2; 32]).expect("a pack has a table");
+        let mut random = Random::new(3);
+        for call in 0..rounds("POLICY_PACKS", 40) {
+            let facts = facts(&mut random);
+            assert_eq!(
+                by_table(&bytes, &facts),
+                evaluate(&policy, &facts, TODAY),
+                "{pack}, call {call}\n{facts:?}"
+            );
+        }
+    }
+}
+
 #[test]
 fn the_same_policy_gives_the_same_bytes() {
     for seed in 0..50 {
