@@ -213,6 +213,9 @@ exception e to g on bash { owner \"me\" until 2024-10-04 because \"b\"  open run
     let day = 20_000; // 2024-10-04
     let on = |command: &str, today| verdict_on(text, &bash(command), today).decision;
     assert_eq!(on("git push origin x", day), Allow);
+    let steps = verdict_on(text, &bash("git push origin x"), day).steps;
+    let opened = steps.iter().find(|s| s.rule == "e").expect("the exception is told");
+    assert_eq!((opened.because.as_str(), opened.decision), ("it opens g; b", Allow));
     assert_eq!(on("git push origin x", day + 1), Deny);
     assert_eq!(on("git push x", day), Deny);
     assert_eq!(on("git PUSH origin x", day), Deny, "an exception is exact");

@@ -221,7 +221,17 @@ impl<'t> Judge<'_, '_, 't, '_> {
         value: Value,
         why: Option<String>,
     ) -> Result<(), Stop> {
-        if self.opened(line.block, ready)? {
+        if let Some(rank) = self.opened(line.block, ready)? {
+            let guard = self.matching.table.block(line.block)?.name;
+            let why = Some(format!("it opens {guard}"));
+            self.report.note(Found {
+                decision: Decision::Allow,
+                class: Class::Guard,
+                sure: true,
+                rank,
+                value,
+                why,
+            });
             return Ok(());
         }
         let decision = match line.verb {
@@ -238,56 +248,61 @@ impl<'t> Judge<'_, '_, 't, '_> {
         self.call.values.commands.iter().find(|r| r.subject == Subject::Command(index))
     }
 
-    /// Whether an exception to the guard opens this value, or the command that holds it.
-    fn opened(&mut self, guard: u32, ready: Option<&Ready<'_>>) -> Result<bool, Stop> {
+    /// The pattern of an exception to the guard that opens this value, or the command that holds it.
+    fn opened(&mut self, guard: u32, ready: Option<&Ready<'_>>) -> Result<Option<u32>, Stop> {
         let call = self.call;
         let holder = ready
             .and_then(|r| r.command)
             .and_then(|index| call.values.commands.iter().find(|r| r.subject == Subject::Command(index)));
         for group in self.exceptions.iter().filter(|g| g.opens == Some(guard)) {
             for value in [ready, holder] {
-                if (value.is_some() || ready.is_none()) && self.opens(group, value)? {
-                    return Ok(true);
+                if (value.is_some() || ready.is_none())
+                    && let Some(rank) = self.opens(group, value)?
+                {
+                    return Ok(Some(rank));
                 }
             }
         }
-        Ok(false)
+        Ok(None)
     }
 
-    fn opens(&mut self, group: &Group, ready: Option<&Ready<'_>>) -> Result<bool, Stop> {
+    fn opens(&mut self, group: &Group, ready: Option<&Ready<'_>>) -> Result<Option<u32>, Stop> {
         let first = [0];
         let places: &[usize] = ready.map_or(&first, |r| &r.places);
         for index in places {
             let place = self.call.values.places.get(*index).ok_or(Stop::Damaged)?;
             if place.strict(self.matching, group.withins)? != Match::Certain {
-                return Ok(false);
+                return Ok(None);
             }
         }
         // Bare `open`: always.
         for rank in self.matching.table.numbers(group.always)? {
-            let line = self.matching.table.line_of_rank(rank?)?;
+            let rank = rank?;
+            let line = self.matching.table.line_of_rank(rank)?;
             let line = self.matching.table.line(line)?;
             if self.in_time(&line)? {
-                return Ok(true);
+                return Ok(Some(rank));
             }
         }
-        let Some(ready) = ready.filter(|r| !r.names.is_empty()) else { return Ok(false) };
+        let Some(ready) = ready else { return Ok(None) };
+        let mut opener = None;
         for views in &ready.names {
             let mut hits = Vec::new();
             self.matching.hits(group, ready.subject, views, true, &mut hits)?;
-            let mut open = false;
+            let mut open = None;
             for hit in hits {
                 let line = self.matching.table.line(self.matching.table.line_of_rank(hit.rank)?)?;
                 if hit.sure && self.in_time(&line)? && !self.matching.voided(&line, ready.subject, views)? {
-                    open = true;
+                    open = Some(hit.rank);
                     break;
                 }
             }
-            if !open {
-                return Ok(false);
+            if open.is_none() {
+                return Ok(None);
             }
+            opener = opener.max(open);
         }
-        Ok(true)
+        Ok(opener)
     }
 
     fn in_time(&self, line: &Line<'_>) -> Result<bool, Stop> {

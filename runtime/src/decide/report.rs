@@ -89,6 +89,11 @@ impl Report {
         if self.best.as_ref().is_none_or(|best| found.outranks(best)) {
             self.best = Some(found.clone());
         }
+        self.note(found);
+    }
+
+    /// Something to tell that decides nothing.
+    pub(super) fn note(&mut self, found: Found) {
         if self.found.len() < MOST_STEPS && !self.found.contains(&found) {
             self.found.push(found);
         }
