@@ -139,6 +139,9 @@ fn the_hook_fails_closed() {
         assert!(decision == "deny" || code(&output) == 2, "{cause}: {output:?}");
         assert!(said.contains(cause), "{cause}: {said}");
     };
+    for words in [&["--host", "nobody"][..], &[]] {
+        assert_eq!(code(&world.hook(words, &world.event("ls"))), 2);
+    }
     deny(&["--policy", &policy], b"not json", "JSON");
     deny(&["--policy", &policy], b"[1]", "object");
     deny(&["--policy", &policy], b"", "empty");

@@ -4,7 +4,7 @@
 //! the host's fail-closed reply. No environment variable is read.
 
 use crate::context::Flavor;
-use crate::output::USAGE;
+use crate::output::DENY;
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
@@ -50,7 +50,7 @@ pub(crate) fn run(words: &[OsString], flavor: Flavor) -> ExitCode {
     };
     let host = match name.as_deref().map(|name| (name, policy_hosts::host(name))) {
         Some((_, Some(host))) => host,
-        // No host, no reply that it would understand: a failing exit code is all there is.
+        // No host, no reply that it would understand: but nearly all of them take exit 2 for a refusal.
         Some((name, None)) => return no_host(&format!("`{name}` is no host; they are {}", hosts())),
         None => return no_host(&format!("`--host NAME` is missing; the hosts are {}", hosts())),
     };
@@ -74,7 +74,7 @@ fn hosts() -> String {
 
 fn no_host(cause: &str) -> ExitCode {
     eprintln!("policy hook: {cause}");
-    ExitCode::from(USAGE)
+    ExitCode::from(DENY)
 }
 
 /// Reads the words by hand: a mistake is the host's fail-closed reply, so the host is looked for first.
@@ -215,7 +215,10 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
     };
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
-    super::audit::append(&call, &mut answer, &audit, Care::Private);
+    // Of events that are no question, only what a guard has to say is a decision.
+    if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
+        super::audit::append(&call, &mut answer, &audit, Care::Private);
+    }
     Ok(host.reply(&call, &Answer::from(&answer.verdict)))
 }
 

@@ -3,7 +3,7 @@
 //! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
 
 use crate::cache::now_ns;
-use crate::combine::{at_least_ask, combine, refusal, restrict, stale};
+use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
 use crate::compile::Kind;
 use crate::discover::{Found, Search, standing_folder};
 use crate::layers::{Default_, Layer, Layers};
@@ -13,7 +13,7 @@ use crate::programs::TablePrograms;
 use crate::session;
 use policy_grammar::shell::program::{NoPrograms, Programs};
 use policy_hosts::call::{Call, Places};
-use policy_hosts::facts::{DiskResolver, NoResolver, extract};
+use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract};
 use policy_runtime::Context;
 use policy_runtime::facts::{Access, Facts, Form, PathFact};
 use policy_runtime::table::Table;
@@ -62,7 +62,8 @@ pub struct Engine {
     options: Options,
     layers: Layers,
     search: Search,
-    resolver: DiskResolver,
+    /// For the root it was made for: what is on a network is looked at only there and at home.
+    resolver: (PathBuf, DiskResolver),
 }
 
 /// Where a call happens.
@@ -81,7 +82,7 @@ impl Engine {
     /// An engine over these folders.
     pub fn new(folders: Folders, options: Options) -> Engine {
         let layers = Layers::new(&folders, options.care, options.caching);
-        let resolver = DiskResolver::new(&[&folders.home]);
+        let resolver = (PathBuf::new(), DiskResolver::default());
         Engine { folders, options, layers, search: Search::default(), resolver }
     }
 
@@ -101,6 +102,10 @@ impl Engine {
     /// Decides one call.
     pub fn decide(&mut self, call: &Call) -> Answer {
         let mut scene = self.scene(call);
+        if self.options.resolve_links && self.resolver.0 != scene.root {
+            let resolver = DiskResolver::new(&[&self.folders.home, &scene.root]);
+            self.resolver = (scene.root.clone(), resolver);
+        }
         let always = self.layers.always();
         let facts = self.facts(call, &scene, &always);
         let problem = self.touch(&facts, &mut scene);
@@ -206,11 +211,17 @@ impl Engine {
 
     /// Adds the projects of the paths that the call touches.
     fn touch(&mut self, facts: &Facts, scene: &mut Scene) -> Option<String> {
-        if self.options.policy.is_some() {
+        if self.options.policy.is_some() || !self.options.resolve_links {
             return None;
         }
         let mut projects = BTreeSet::new();
         for path in facts.paths.iter().take(MAX_TOUCHED).flat_map(folders_of) {
+            // What cannot be told, or lies on a network, is not touched: the call is asked for it anyway.
+            let path = match self.resolver.1.resolve(&path) {
+                Resolution::Unknown => continue,
+                Resolution::Other(end) => end,
+                Resolution::Same => path,
+            };
             let Some(folder) = standing_folder(&path) else { continue };
             let found = self.search.upward(&folder, &self.folders.home);
             projects.extend(projects_of(&found));
@@ -242,7 +253,7 @@ impl Engine {
 
     fn extract(&self, call: &Call, places: &Places, programs: &dyn Programs) -> Facts {
         if places.resolve_links {
-            extract(call, places, programs, &self.resolver)
+            extract(call, places, programs, &self.resolver.1)
         } else {
             extract(call, places, programs, &NoResolver)
         }
@@ -251,6 +262,10 @@ impl Engine {
     fn ask(&self, call: &Call, scene: &Scene, layer: &Layer) -> Verdict {
         let bytes = match &layer.table {
             Ok(bytes) => bytes,
+            // SECURITY: the cause may quote a project's own words.
+            Err(cause) if layer.restricted => {
+                return refusal(&format!("the project's policy cannot be used: {}", clean(cause)));
+            }
             Err(cause) => return refusal(&format!("the policy cannot be used: {cause}")),
         };
         let table = match Table::open(bytes) {
