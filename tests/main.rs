@@ -6,3 +6,4 @@
 
 mod cli;
 mod parse;
+mod tables;
