@@ -41,6 +41,7 @@ pub(super) fn judge<'f>(
         if ready.name_only && ready.command.is_some() {
             continue;
         }
+        judge.matching.at_hand(ready.names.iter().flatten());
         match judge.value(&guards, ready) {
             Err(Stop::Limit) => {
                 judge.report.floor(ready.value, "the value takes too much work to be judged".to_owned());
@@ -168,6 +169,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
     /// Bare verbs, `only` lines that nothing answers, shell features of a text without commands.
     fn call(&mut self, guards: &[(Group, Match)]) -> Result<(), Stop> {
         let table = self.matching.table;
+        self.matching.at_hand(std::iter::empty());
         let facts = self.matching.facts;
         let values = self.call.values;
         let seen = |r: &&Ready<'_>| !(r.name_only && r.command.is_some());

@@ -40,6 +40,10 @@ pub(super) struct Matching<'t, 'f> {
     pub(super) facts: &'f Facts,
     scratch: Scratch,
     left: u64,
+    /// The same for values that are not exactly known.
+    left_vague: u64,
+    /// The value at hand is not exactly known.
+    vague: bool,
     /// By script: shell features that none of its commands has.
     leftover: Vec<u32>,
 }
@@ -60,14 +64,31 @@ impl<'t, 'f> Matching<'t, 'f> {
                 *mask &= !command.features;
             }
         }
-        Matching { table, facts, scratch: Scratch::new(), left: ALLOWANCE, leftover }
+        Matching {
+            table,
+            facts,
+            scratch: Scratch::new(),
+            left: ALLOWANCE,
+            left_vague: ALLOWANCE,
+            vague: false,
+            leftover,
+        }
     }
 
     /// Counts the work of comparing two texts.
     pub(super) fn spend(&mut self, pattern: usize, value: usize) -> Result<(), Stop> {
         let cost = (pattern as u64 + 1) * (value as u64 + 1);
-        self.left = self.left.checked_sub(cost).ok_or(Stop::Limit)?;
+        let left = if self.vague { &mut self.left_vague } else { &mut self.left };
+        *left = left.checked_sub(cost).ok_or(Stop::Limit)?;
         Ok(())
+    }
+
+    /// Whether the value at hand is exactly known.
+    ///
+    /// SECURITY: globs and holes have an allowance of their own, so that a heap of them cannot use up the work that shows
+    /// what is known to be denied.
+    pub(super) fn at_hand<'v>(&mut self, mut views: impl Iterator<Item = &'v View<'v>>) {
+        self.vague = views.any(|view| view.open.is_some());
     }
 
     /// Every id of an automaton that matches.

@@ -100,6 +100,7 @@ fn groups(matching: &mut matching::Matching<'_, '_>, server: &str, tool: &str) -
     let table = matching.table;
     let name = format!("{server}\0{tool}").to_lowercase();
     let automaton = table.automaton(table.row(Section::Info, 0)?.range(7)?)?;
+    matching.at_hand(std::iter::empty());
     let mut scopes = Vec::new();
     matching.each(automaton, &name, &mut |id| scopes.push(id))?;
     scopes.sort_unstable();

@@ -60,6 +60,7 @@ pub(super) fn place(matching: &mut Matching<'_, '_>, names: &[Vec<View<'_>>]) ->
     if names.is_empty() || names.iter().any(Vec::is_empty) {
         return Ok(Place::unknown());
     }
+    matching.at_hand(names.iter().flatten());
     let mut all: Option<BTreeMap<u32, (Match, Match)>> = None;
     for views in names {
         let one = if views.iter().all(|v| v.open.is_none()) {

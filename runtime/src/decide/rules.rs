@@ -167,6 +167,7 @@ impl Judge<'_, '_, '_, '_> {
 
     /// One value; the block that answered.
     fn value(&mut self, ready: &Ready<'_>) -> Result<Option<u32>, Stop> {
+        self.matching.at_hand(ready.names.iter().flatten());
         match self.try_value(ready) {
             Err(Stop::Limit) => {
                 self.report.floor(ready.value, "the value takes too much work to be judged".to_owned());
