@@ -74,12 +74,19 @@ struct Head {
 pub struct Cache {
     folder: PathBuf,
     care: Care,
+    /// Every user may read it, only its owner writes it.
+    shared: bool,
 }
 
 impl Cache {
     /// The cache in this folder; sources are opened with `care`.
     pub fn new(folder: &Path, care: Care) -> Cache {
-        Cache { folder: folder.to_path_buf(), care }
+        Cache { folder: folder.to_path_buf(), care, shared: false }
+    }
+
+    /// A cache that root fills and every user reads.
+    pub fn shared(folder: &Path) -> Cache {
+        Cache { folder: folder.to_path_buf(), care: Care::Private, shared: true }
     }
 
     fn file(&self, key: &str) -> PathBuf {
@@ -130,7 +137,8 @@ impl Cache {
     /// # Errors
     /// When it cannot be written; the caller has its table all the same.
     pub fn put(&self, key: &str, entry: &Entry) -> Result<(), FileError> {
-        open::private_folder(&self.folder)?;
+        let (folder_mode, mode) = if self.shared { (0o755, 0o644) } else { (0o700, 0o600) };
+        open::own_folder(&self.folder, folder_mode)?;
         let head = Head {
             key: key.to_string(),
             checked_ns: now_ns(),
@@ -142,7 +150,7 @@ impl Cache {
         let mut bytes = format!("{MAGIC} {}\n{head}\n", digest(head.as_bytes())).into_bytes();
         bytes.extend_from_slice(&entry.table);
         self.prune();
-        open::write(&file, &bytes, 0o600)
+        open::write(&file, &bytes, mode)
     }
 
     /// Removes what no build has written for long: a new build of the compiler uses new names.

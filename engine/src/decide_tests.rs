@@ -129,7 +129,20 @@ fn the_managed_layer_holds_beside_the_users() {
     world
         .scratch
         .file("etc/agent.policy", "policy \"m\" language 1\nguard g on bash {\n  deny run `frobnicate`\n}\n");
-    assert_eq!(world.bash("frobnicate", "repo", "").verdict.decision, Decision::Deny);
+    let _ = std::fs::remove_dir_all(&world.folders.cache);
+    for _ in 0..2 {
+        assert_eq!(world.bash("frobnicate", "repo", "").verdict.decision, Decision::Deny);
+    }
+    let mode = |path: PathBuf| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+    };
+    let tables = world.folders.managed.join("tables");
+    assert_eq!(mode(tables.clone()), 0o755);
+    // Of the managed file and of `std/self`; the user's own cache holds the user's file alone.
+    let entries: Vec<_> = std::fs::read_dir(tables).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(entries.len() == 2 && entries.into_iter().all(|path| mode(path) == 0o644));
+    assert_eq!(std::fs::read_dir(&world.folders.cache).unwrap().count(), 1);
 }
 
 #[test]

@@ -104,6 +104,11 @@ pub fn managed(folders: &Folders) -> Result<Vec<PathBuf>, FileError> {
     Ok(files)
 }
 
+/// Whether there is a managed layer.
+pub fn is_managed(folders: &Folders) -> bool {
+    managed(folders).map_or(true, |files| !files.is_empty())
+}
+
 /// The user's file, when there is one.
 pub fn user(folders: &Folders) -> Option<PathBuf> {
     let file = folders.user_policy();

@@ -66,6 +66,8 @@ pub struct Layers {
     folders: Folders,
     care: Care,
     cache: Option<Cache>,
+    /// Root's tables beside the managed files.
+    shared: Option<Cache>,
     made: BTreeMap<String, Rc<Layer>>,
     projects: BTreeMap<PathBuf, Vec<Rc<Layer>>>,
     kept: LastGood,
@@ -75,10 +77,12 @@ impl Layers {
     /// Nothing made yet. Without `caching`, every table is compiled.
     pub fn new(folders: &Folders, care: Care, caching: bool) -> Layers {
         let cache = caching.then(|| Cache::new(&folders.cache, care));
+        let shared = caching.then(|| Cache::shared(&folders.managed.join("tables")));
         Layers {
             folders: folders.clone(),
             care,
             cache,
+            shared,
             made: BTreeMap::new(),
             projects: BTreeMap::new(),
             kept: LastGood::default(),
@@ -114,27 +118,13 @@ impl Layers {
 
     fn built_in(&mut self, name: &str, kind: Kind, text: &str) -> Layer {
         let key = format!("{}\n{name}\n{}", compile::build(), trust::digest(text.as_bytes()));
-        if let Some(entry) = self.cached(&key) {
+        // SECURITY: where root manages this machine, what holds the user's programs does not come from a folder that
+        // they can write.
+        let cache = if discover::is_managed(&self.folders) { &self.shared } else { &self.cache };
+        if let Some(entry) = cached(cache, &key) {
             return layer(kind, name.to_string(), cached_table(entry));
         }
-        let made = compile::text(name, text, kind);
-        layer(kind, name.to_string(), self.keep(Some(&key), made, Vec::new()))
-    }
-
-    fn cached(&self, key: &str) -> Option<Entry> {
-        let entry = self.cache.as_ref()?.get(key)?;
-        Table::open(&entry.table).is_ok().then_some(entry)
-    }
-
-    /// The table of a compilation, kept for the next process when it is good.
-    fn keep(&self, key: Option<&str>, made: Compilation, sources: Vec<Source>) -> Made {
-        let table = made.usable();
-        if let (Some(cache), Some(key), Ok(table)) = (&self.cache, key, &table) {
-            // A cache that takes nothing costs time, not the answer.
-            let _ = cache.put(key, &Entry { table: table.clone(), sources });
-        }
-        let summary = made.summary;
-        (table, made.policy.map(|policy| Rc::new((policy, summary))))
+        layer(kind, name.to_string(), keep(cache, &key, compile::text(name, text, kind), Vec::new()))
     }
 
     /// The managed layers.
@@ -148,10 +138,14 @@ impl Layers {
         let make = |file: &PathBuf| {
             let name = file.display().to_string();
             // SECURITY: never from the user's cache, which the user's programs can write.
+            let key = format!("{}\nmanaged\n{}", compile::build(), file.display());
             self.once(&name.clone(), |layers| {
+                if let Some(entry) = cached(&layers.shared, &key) {
+                    return layer(Kind::Managed, name, cached_table(entry));
+                }
                 let mut loader = Loader::disk(Care::Private, None, &layers.folders.home);
                 let made = match compile::file(&mut loader, file, Kind::Managed, true) {
-                    Ok(made) => layers.keep(None, made, Vec::new()),
+                    Ok(made) => keep(&layers.shared, &key, made, loader.sources().to_vec()),
                     Err(error) => failed(&error),
                 };
                 layer(Kind::Managed, name, made)
@@ -182,7 +176,7 @@ impl Layers {
 
     fn whole_table(&mut self, file: &Path, kind: Kind, care: Care) -> Made {
         let key = format!("{}\n{kind:?}\n{}", compile::build(), file.display());
-        if let Some(entry) = self.cached(&key) {
+        if let Some(entry) = cached(&self.cache, &key) {
             return cached_table(entry);
         }
         if kind == Kind::Named {
@@ -194,7 +188,7 @@ impl Layers {
         }
         let mut loader = Loader::disk(care, None, &self.folders.home);
         match compile::file(&mut loader, file, kind, true) {
-            Ok(made) => self.keep(Some(&key), made, loader.sources().to_vec()),
+            Ok(made) => keep(&self.cache, &key, made, loader.sources().to_vec()),
             Err(error) => failed(&error),
         }
     }
@@ -216,7 +210,7 @@ impl Layers {
         };
         let key = |mode: &str| format!("{}\nproject {mode}\n{}", compile::build(), file.display());
         for mode in ["trusted", "restricted"] {
-            let Some(entry) = self.cached(&key(mode)) else { continue };
+            let Some(entry) = cached(&self.cache, &key(mode)) else { continue };
             let stands = self.stands(record.clone(), project, file, &entry.sources);
             if (mode == "trusted") == (stands == Trust::Trusted) {
                 return self.project_layers(project, file, cached_table(entry), stands);
@@ -231,7 +225,7 @@ impl Layers {
         let trusted = stands == Trust::Trusted;
         let made = compile::of_closure(&mut loader, closure, Kind::Project, trusted);
         let mode = if trusted { "trusted" } else { "restricted" };
-        let made = self.keep(Some(&key(mode)), made, loader.sources().to_vec());
+        let made = keep(&self.cache, &key(mode), made, loader.sources().to_vec());
         self.project_layers(project, file, made, stands)
     }
 
@@ -262,12 +256,12 @@ impl Layers {
 
     fn copy(&mut self, project: &Path, record: &Record, note: &str) -> Rc<Layer> {
         let key = format!("{}\ncopy\n{}\n{}", compile::build(), project.display(), record.closure);
-        let made = match self.cached(&key) {
+        let made = match cached(&self.cache, &key) {
             Some(entry) => cached_table(entry),
             None => {
                 let mut loader = Loader::copies(project, &record.files, &self.folders.home);
                 match compile::file(&mut loader, &project.join(&record.file), Kind::Project, false) {
-                    Ok(made) => self.keep(Some(&key), made, Vec::new()),
+                    Ok(made) => keep(&self.cache, &key, made, Vec::new()),
                     Err(error) => failed(&error),
                 }
             }
@@ -284,6 +278,22 @@ impl Layers {
 const UNTRUSTED: &str = "not trusted, so only its refusals count; a person can run `policy trust`";
 const CHANGED: &str = "changed since it was trusted, so nothing in it allows until a person trusts it again";
 const GONE: &str = "its file is gone; what was trusted goes on restricting";
+
+fn cached(cache: &Option<Cache>, key: &str) -> Option<Entry> {
+    let entry = cache.as_ref()?.get(key)?;
+    Table::open(&entry.table).is_ok().then_some(entry)
+}
+
+/// The table of a compilation, kept for the next process when it is good.
+fn keep(cache: &Option<Cache>, key: &str, made: Compilation, sources: Vec<Source>) -> Made {
+    let table = made.usable();
+    if let (Some(cache), Ok(table)) = (cache, &table) {
+        // A cache that takes nothing costs time, not the answer.
+        let _ = cache.put(key, &Entry { table: table.clone(), sources });
+    }
+    let summary = made.summary;
+    (table, made.policy.map(|policy| Rc::new((policy, summary))))
+}
 
 fn layer(kind: Kind, name: String, (table, compiled): Made) -> Layer {
     Layer { kind, name, project: None, restricted: false, note: String::new(), stale: None, table, compiled }

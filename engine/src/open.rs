@@ -275,6 +275,14 @@ fn check_folder(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
 /// # Errors
 /// When one of them is a link, belongs to someone else or can be written by others.
 pub fn private_folder(folder: &Path) -> Result<(), FileError> {
+    own_folder(folder, 0o700)
+}
+
+/// As [`private_folder`], with another mode.
+///
+/// # Errors
+/// As [`private_folder`].
+pub fn own_folder(folder: &Path, mode: u32) -> Result<(), FileError> {
     use std::os::unix::fs::DirBuilderExt;
     match walk_folder(folder) {
         Ok(_) => return Ok(()),
@@ -283,7 +291,7 @@ pub fn private_folder(folder: &Path) -> Result<(), FileError> {
     }
     std::fs::DirBuilder::new()
         .recursive(true)
-        .mode(0o700)
+        .mode(mode)
         .create(folder)
         .map_err(|e| FileError::io(folder, &e))?;
     walk_folder(folder).map(|_| ())
