@@ -45,7 +45,7 @@ fn table() -> Vec<u8> {
 fn facts() -> Vec<Facts> {
     let name = |views: &[&str]| PathName { views: views.iter().map(|view| (*view).to_string()).collect() };
     let base = |tool: &str| Facts {
-        readings: vec![ToolName { server: String::new(), tool: tool.to_string() }],
+        readings: vec![ToolName { server: String::new(), tool: tool.to_string(), own: false }],
         event: "pre_tool_use".to_string(),
         dir: name(&[".", "/work"]),
         ..Facts::default()

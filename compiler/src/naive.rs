@@ -90,10 +90,14 @@ impl Naive<'_> {
 
     /// Blocks of a kind that look at this tool, event and caller.
     fn scope(&self, kind: BlockKind, tool: &ToolName) -> Vec<(usize, &Block)> {
-        let name = format!("{}\0{}", tool.server, tool.tool).to_lowercase();
+        let mut names = vec![format!("{}\0{}", tool.server, tool.tool).to_lowercase()];
+        if tool.own {
+            names.push(format!("\0{}", tool.tool).to_lowercase());
+        }
+        let named = |glob: &str| names.iter().any(|name| glob::matches(glob, name, Syntax::Plain, false));
         let looks = |block: &Block| {
             let scope = &self.policy.scopes[block.scope.0 as usize];
-            scope.tools.iter().any(|g| glob::matches(&g.to_lowercase(), &name, Syntax::Plain, false))
+            scope.tools.iter().any(|glob| named(&glob.to_lowercase()))
                 && scope.events.contains(&self.facts.event)
                 && (scope.labels.is_empty() || self.facts.labels.iter().any(|l| scope.labels.contains(l)))
         };

@@ -1,3 +1,7 @@
+//! Tests of the audit line.
+//!
+//! INVARIANT: a line is one line, and no secret of a call stands in it.
+
 use super::*;
 use policy_runtime::facts::{CommandFact, DomainFact, PathName, ScriptFact};
 use policy_runtime::verdict::Decision;

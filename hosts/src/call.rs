@@ -16,6 +16,8 @@ pub struct Call {
     pub host_event: String,
     /// The MCP server when the host names it apart from the tool.
     pub server: Option<String>,
+    /// `server` is the one this process stands in front of, so its tools count as the host's own too.
+    pub wrapped: bool,
     /// The tool as the host spells it.
     pub tool: String,
     /// Its arguments.

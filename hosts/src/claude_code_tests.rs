@@ -1,3 +1,7 @@
+//! Tests of what Claude Code sends and is answered.
+//!
+//! INVARIANT: no event, however wrong, is answered with allow.
+
 use super::*;
 use crate::call::Places;
 use crate::facts::{NoResolver, extract};

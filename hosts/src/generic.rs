@@ -35,6 +35,7 @@ impl Host for Generic {
             event,
             host_event,
             server: fields.text("server")?.filter(|server| !server.is_empty()),
+            wrapped: false,
             tool,
             arguments: fields.object("tool_input")?,
             cwd: fields.folder("cwd")?,

@@ -36,6 +36,9 @@ pub struct ToolName {
     pub server: String,
     /// The tool.
     pub tool: String,
+    /// The server is the one this process wraps, so its tools are also the host's own (a rule whose `on` has no
+    /// `from` looks at them). Says nothing without a server.
+    pub own: bool,
 }
 
 /// One name of a file: all spellings under the anchors that hold for it, normalized and with `/`.

@@ -20,7 +20,7 @@
 //! fn read(file: &str) -> Facts {
 //!     let name = PathName { views: vec![file.to_owned()] };
 //!     Facts {
-//!         readings: vec![ToolName { server: String::new(), tool: "read_file".to_owned() }],
+//!         readings: vec![ToolName { server: String::new(), tool: "read_file".to_owned(), own: false }],
 //!         event: "pre_tool_use".to_owned(),
 //!         dir: PathName { views: vec![".".to_owned()] },
 //!         paths: vec![PathFact { written: file.to_owned(), names: vec![name], ..PathFact::default() }],

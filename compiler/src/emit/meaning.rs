@@ -14,7 +14,7 @@ use policy_runtime::{Context, Decision, Table, Verdict, decide};
 
 fn call(tool: &str) -> Facts {
     Facts {
-        readings: vec![ToolName { server: String::new(), tool: tool.to_owned() }],
+        readings: vec![ToolName { server: String::new(), tool: tool.to_owned(), own: false }],
         event: "pre_tool_use".to_owned(),
         dir: name("."),
         ..Facts::default()
@@ -282,8 +282,8 @@ fn what_is_not_understood_asks_with_its_cause() {
 fn the_strictest_reading_of_a_name_holds() {
     let mut facts = call("a__b");
     facts.readings = vec![
-        ToolName { server: "a".to_owned(), tool: "b__c".to_owned() },
-        ToolName { server: "a__b".to_owned(), tool: "c".to_owned() },
+        ToolName { server: "a".to_owned(), tool: "b__c".to_owned(), own: false },
+        ToolName { server: "a__b".to_owned(), tool: "c".to_owned(), own: false },
     ];
     check(
         "default ask

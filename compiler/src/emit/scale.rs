@@ -70,7 +70,7 @@ fn policy(rules: u32) -> Policy {
 
 fn calls() -> [Facts; 2] {
     let call = |tool: &str| Facts {
-        readings: vec![ToolName { server: String::new(), tool: tool.to_owned() }],
+        readings: vec![ToolName { server: String::new(), tool: tool.to_owned(), own: false }],
         event: "pre_tool_use".to_owned(),
         dir: PathName { views: vec![".".to_owned()] },
         ..Facts::default()

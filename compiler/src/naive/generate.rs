@@ -297,7 +297,8 @@ pub fn facts(random: &mut Random) -> Facts {
     for _ in 0..=usize::from(random.one_in(5)) {
         let (server, tool) =
             random.pick(&[("", "bash"), ("github", "read_file"), ("", "read"), ("github", "Bash")]);
-        facts.readings.push(ToolName { server: server.to_owned(), tool: tool.to_lowercase() });
+        let own = random.one_in(3);
+        facts.readings.push(ToolName { server: server.to_owned(), tool: tool.to_lowercase(), own });
     }
     facts.dir = dir(random);
     for _ in 0..random.below(3) {

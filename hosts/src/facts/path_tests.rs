@@ -1,3 +1,7 @@
+//! Tests of paths.
+//!
+//! INVARIANT: every spelling of a place is seen as that place.
+
 use super::super::resolve::NoResolver;
 use super::*;
 

@@ -1,3 +1,7 @@
+//! Tests of facts from arguments.
+//!
+//! INVARIANT: a value that is not understood is opaque, never left out.
+
 use super::*;
 use policy_grammar::shell::program::NoPrograms;
 use policy_runtime::facts::{Form, Word};

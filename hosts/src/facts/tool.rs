@@ -16,7 +16,7 @@ pub(crate) fn readings(call: &Call) -> (Vec<ToolName>, Option<&'static str>) {
     let tool = call.tool.to_lowercase();
     let server = call.server.as_deref().unwrap_or_default().to_lowercase();
     if tool.len() > MAX_NAME_BYTES || server.len() > MAX_NAME_BYTES {
-        let name = ToolName { server: short(&server), tool: short(&tool) };
+        let name = ToolName { server: short(&server), tool: short(&tool), own: false };
         return (vec![name], Some("the name of the tool is too long"));
     }
     let why = if tool.contains('\0') || server.contains('\0') {
@@ -43,10 +43,10 @@ pub(crate) fn readings(call: &Call) -> (Vec<ToolName>, Option<&'static str>) {
             }
             None => tool.clone(),
         };
-        splits.insert(0, ToolName { server, tool: whole });
+        splits.insert(0, ToolName { server, tool: whole, own: call.wrapped });
     }
     if splits.is_empty() {
-        splits.push(ToolName { server: String::new(), tool });
+        splits.push(ToolName { server: String::new(), tool, own: false });
     }
     if splits.len() > MAX_READINGS {
         splits.truncate(MAX_READINGS);
@@ -63,7 +63,7 @@ fn split(rest: &str, by: &str) -> Vec<ToolName> {
             && !server.is_empty()
             && !tool.is_empty()
         {
-            names.push(ToolName { server: server.to_owned(), tool: tool.to_owned() });
+            names.push(ToolName { server: server.to_owned(), tool: tool.to_owned(), own: false });
         }
     }
     names
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn shells_are_known_by_name() {
-        let kind = |tool: &str| kind(tool, &[ToolName { server: String::new(), tool: tool.to_lowercase() }]);
+        let kind = |tool: &str| kind(tool, &[ToolName { server: String::new(), tool: tool.to_lowercase(), own: false }]);
         for tool in [
             "Bash",
             "bash",

@@ -11,7 +11,7 @@ mod rules;
 mod values;
 mod views;
 
-use crate::facts::Facts;
+use crate::facts::{Facts, ToolName};
 use crate::table::groups::Group;
 use crate::table::layout::Section;
 use crate::table::{Damaged, Table};
@@ -65,11 +65,11 @@ fn try_decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Result<Ver
     let mut matching = matching::Matching::new(*table, facts);
     let mut report = Report::new();
     let values = values::Values::new(&mut matching, &mut report)?;
-    let nameless = [crate::facts::ToolName::default()];
+    let nameless = [ToolName::default()];
     let readings = if facts.readings.is_empty() { &nameless } else { facts.readings.as_slice() };
     for tool in readings.iter().take(MOST_READINGS) {
         let mut judge = || {
-            let groups = groups(&mut matching, &tool.server, &tool.tool)?;
+            let groups = groups(&mut matching, tool)?;
             let call = Call { values: &values, groups: &groups, context };
             // What was found before a limit stays found.
             let rules = rules::judge(&mut matching, &call, &mut report);
@@ -96,13 +96,17 @@ struct Call<'c, 'f> {
 }
 
 /// The groups whose scope looks at this tool, event and caller.
-fn groups(matching: &mut matching::Matching<'_, '_>, server: &str, tool: &str) -> Result<Vec<Group>, Stop> {
+fn groups(matching: &mut matching::Matching<'_, '_>, tool: &ToolName) -> Result<Vec<Group>, Stop> {
     let table = matching.table;
-    let name = format!("{server}\0{tool}").to_lowercase();
     let automaton = table.automaton(table.row(Section::Info, 0)?.range(7)?)?;
     matching.at_hand(std::iter::empty());
     let mut scopes = Vec::new();
+    let name = format!("{}\0{}", tool.server, tool.tool).to_lowercase();
     matching.each(automaton, &name, &mut |id| scopes.push(id))?;
+    if tool.own && !tool.server.is_empty() {
+        let name = format!("\0{}", tool.tool).to_lowercase();
+        matching.each(automaton, &name, &mut |id| scopes.push(id))?;
+    }
     scopes.sort_unstable();
     scopes.dedup();
     let mut groups = Vec::new();

@@ -299,8 +299,8 @@ fn letter(flag: &str) -> Option<char> {
     }
 }
 
-/// `-f` is its letter exactly (`-d` and `-D` are different flags); other flags in any case; `--force` also cut short to
-/// three letters behind the dashes.
+/// `-f` is its letter exactly (`-d` and `-D` are different flags); other flags in any case; `--force` also cut short (a
+/// program takes any beginning that no other flag of its own shares).
 fn same_flag(term: &str, own: &str) -> bool {
     if letter(term).is_some() {
         return if term == "-*" || term == "-?" { letter(own).is_some() } else { term == own };
@@ -309,7 +309,7 @@ fn same_flag(term: &str, own: &str) -> bool {
         return true;
     }
     let (Some(long), Some(cut)) = (term.strip_prefix("--"), own.strip_prefix("--")) else { return false };
-    cut.chars().count() >= 3 && long.to_lowercase().starts_with(&cut.to_lowercase())
+    !cut.is_empty() && long.to_lowercase().starts_with(&cut.to_lowercase())
 }
 
 fn whole_word(term: &str, text: &str) -> bool {
@@ -372,7 +372,7 @@ fn raw_glob(flag: &str, value: &str) -> bool {
     }
     let (name, _) = split_value(flag);
     let Some(long) = name.strip_prefix("--") else { return false };
-    // Cut to any length from three letters.
-    let cuts = long.char_indices().skip(3).map(|(end, _)| long.get(..end).unwrap_or(long));
+    // Cut to any length.
+    let cuts = long.char_indices().skip(1).map(|(end, _)| long.get(..end).unwrap_or(long));
     cuts.into_iter().any(|cut| meets(&format!("--{cut}")) || meets(&format!("--{cut}=*")))
 }
