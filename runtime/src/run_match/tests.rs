@@ -270,7 +270,7 @@ fn flags_of_a_refusal_stand_anywhere_before_the_dashes() {
             ("git push --force", Certain),
             ("git push --FORCE", Certain),
             ("git push --for", Certain),
-            ("git push --fo", No),
+            ("git push --fo", Certain),
             ("git push --force=yes", Certain),
             ("git push --force-with-lease", No),
             ("git push -F", No),
