@@ -6,6 +6,7 @@ use super::check::Lines;
 use crate::args::AuditArgs;
 use crate::context::{Context, Flavor};
 use crate::output::{Failure, OK, Outcome, print, visible};
+use policy_engine::append::append as append_line;
 use policy_engine::combine::at_least_ask;
 use policy_engine::decide::{Answer, only_reads};
 use policy_engine::open::{self, Care};
@@ -31,7 +32,7 @@ pub(crate) fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) 
         Care::Private => open::private_folder(folder),
         Care::Named => Ok(()),
     });
-    if let Err(error) = written.and_then(|()| open::append(file, &bytes, care)) {
+    if let Err(error) = written.and_then(|()| append_line(file, &bytes, care)) {
         eprintln!("policy: the audit line was not written: {error}");
         if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
             at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));

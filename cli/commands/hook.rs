@@ -196,6 +196,9 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
         Event::Ignore => return Ok(Reply::default()),
     };
     call.label = words.label.clone();
+    if call.cwd.as_os_str().is_empty() {
+        call.cwd = std::env::current_dir().map_err(|error| format!("no current folder: {error}"))?;
+    }
     let folders = folders(words)?;
     let options = Options {
         policy: words.policy.clone(),

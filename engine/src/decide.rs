@@ -235,11 +235,16 @@ impl Engine {
 
     fn places(&self, scene: &Scene, layer: &Layer) -> Places {
         Places {
-            project: Some(layer.project.clone().unwrap_or_else(|| scene.root.clone())),
+            project: layer.project.clone().or_else(|| self.project_at(&scene.root)),
             home: Some(self.folders.home.clone()),
             resolve_links: self.options.resolve_links,
             windows: cfg!(windows),
         }
+    }
+
+    /// SECURITY: the root of the system is no project, and neither is the home or what holds it: `./**` would be everything.
+    fn project_at(&self, root: &Path) -> Option<PathBuf> {
+        (root.parent().is_some() && !self.folders.home.starts_with(root)).then(|| root.to_path_buf())
     }
 
     fn facts(&self, call: &Call, scene: &Scene, layer: &Layer) -> Facts {

@@ -195,6 +195,22 @@ fn a_living_engine_keeps_the_last_good_table_but_asks() {
 }
 
 #[test]
+fn neither_the_home_nor_the_root_is_a_project() {
+    let world = World::new("e-root");
+    world.user("default ask\nrule w on @std/writers {\n  allow path \"./**\"\n}\n");
+    let write = |cwd: PathBuf| {
+        let path = cwd.join("x").display().to_string();
+        let mut call = world.call("write_file", json!({"path": path, "content": ""}), "repo", "");
+        call.cwd = cwd;
+        world.engine().decide(&call).verdict.decision
+    };
+    assert_eq!(write(world.scratch.folder("repo")), Decision::Allow);
+    assert_eq!(write(world.folders.home.clone()), Decision::Ask);
+    assert_eq!(write(PathBuf::from("/")), Decision::Ask);
+    assert_eq!(write(world.scratch.folder("")), Decision::Ask, "the folder that holds the home");
+}
+
+#[test]
 fn damaged_caches_are_compiled_again() {
     let world = World::new("e-cache");
     world.user("guard g on bash {\n  deny run `frobnicate`\n}\n");

@@ -3,6 +3,7 @@
 //! INVARIANT: the only crate that finds and opens policy files. What cannot be opened, read or compiled refuses; it
 //! is never left out.
 
+pub mod append;
 pub mod cache;
 pub mod combine;
 pub mod compile;

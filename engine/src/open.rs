@@ -13,12 +13,9 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Largest policy source, trust record or compiled table that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
-/// How long a lock is waited for.
-pub const LOCK_WAIT: Duration = Duration::from_millis(250);
 
 /// How much is asked of a file before it is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +68,7 @@ impl FileError {
         FileError { path: path.to_path_buf(), why: why.into(), missing: false }
     }
 
-    fn system(path: &Path, error: Errno) -> FileError {
+    pub(crate) fn system(path: &Path, error: Errno) -> FileError {
         let missing = error == Errno::NOENT;
         let why = match error {
             Errno::NOENT => "does not exist".to_string(),
@@ -171,7 +168,7 @@ pub fn stamp(path: &Path) -> Result<Stamp, FileError> {
     Ok(Stamp::of(&stat))
 }
 
-fn check_file(path: &Path, stat: &Stat, care: Care, cap: u64) -> Result<(), FileError> {
+pub(crate) fn check_file(path: &Path, stat: &Stat, care: Care, cap: u64) -> Result<(), FileError> {
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
         FileType::Directory => return Err(FileError::new(path, "is a folder, not a regular file")),
@@ -209,7 +206,7 @@ fn others_write(stat: &Stat) -> bool {
 }
 
 /// Checks every folder above `path` from the root on, and gives the last one open, with the name of the file.
-fn walk(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
+pub(crate) fn walk(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
     if !path.is_absolute() {
         return Err(FileError::new(path, "is not an absolute path"));
     }
@@ -345,58 +342,8 @@ fn replace(fd: BorrowedFd<'_>, name: &OsStr, path: &Path, bytes: &[u8], mode: u3
     Ok(())
 }
 
-fn write_error(path: &Path, error: &std::io::Error) -> FileError {
+pub(crate) fn write_error(path: &Path, error: &std::io::Error) -> FileError {
     FileError::new(path, format!("cannot be written: {error}"))
-}
-
-/// Appends one whole line to a file of ours (made with mode 0600) under a lock that is waited for at most
-/// [`LOCK_WAIT`], with a single write.
-///
-/// # Errors
-/// When the file is refused, the lock is held or the disk is full.
-pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
-    let flags = OFlags::WRONLY
-        | OFlags::APPEND
-        | OFlags::CREATE
-        | OFlags::NOFOLLOW
-        | OFlags::NONBLOCK
-        | OFlags::NOCTTY
-        | OFlags::CLOEXEC;
-    let mode = Mode::from_raw_mode(0o600);
-    let fd = match care {
-        Care::Named => rustix::fs::open(path, flags, mode),
-        Care::Private => {
-            let (folder, name) = walk(path)?;
-            rustix::fs::openat(folder.as_fd(), name, flags, mode)
-        }
-    };
-    let fd = fd.map_err(|error| match error {
-        Errno::LOOP => FileError::new(path, "is a symbolic link; our files are not reached through links"),
-        other => FileError::system(path, other),
-    })?;
-    let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
-    check_file(path, &stat, care, u64::MAX)?;
-    lock(path, fd.as_fd())?;
-    let mut file = File::from(fd);
-    match file.write(line) {
-        Ok(written) if written == line.len() => Ok(()),
-        Ok(_) => Err(FileError::new(path, "took only a part of the line (the disk is full)")),
-        Err(error) => Err(write_error(path, &error)),
-    }
-}
-
-fn lock(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
-    let end = Instant::now() + LOCK_WAIT;
-    loop {
-        match rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(Errno::WOULDBLOCK) => return Err(FileError::new(path, "is locked by another program")),
-            Err(error) => return Err(FileError::system(path, error)),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ fn never_waits_for_a_fifo() {
     let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
     assert!(made.success());
     assert!(refused(&fifo).contains("FIFO"));
-    assert!(append(&fifo, b"x\n", Care::Private).is_err());
+    assert!(crate::append::append(&fifo, b"x\n", Care::Private).is_err());
     assert!(open(&fifo, Care::Named, 100).is_err());
 }
 
@@ -74,19 +74,6 @@ fn writes_whole_and_private() {
     assert_eq!(std::fs::read(&file).unwrap(), b"two");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(std::fs::read_dir(scratch.folder("")).unwrap().count(), 1);
-}
-
-#[test]
-fn a_held_lock_is_waited_for_only_a_moment() {
-    let scratch = Scratch::new("open-lock");
-    let file = scratch.file("log", "");
-    let held = std::fs::File::open(&file).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
-    let start = Instant::now();
-    assert!(append(&file, b"x\n", Care::Private).unwrap_err().why.contains("locked"));
-    assert!(start.elapsed() < Duration::from_millis(1500));
-    drop(held);
-    append(&file, b"x\n", Care::Private).unwrap();
 }
 
 #[test]
