@@ -5,5 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod cli;
+mod diagnostics;
+mod docs;
+mod firewall;
+mod language;
 mod parse;
+mod support;
 mod tables;
+mod tidy;

@@ -70,7 +70,9 @@ pub(super) fn read(file: FileId, text: &str, diagnostics: &mut Vec<Diagnostic>) 
     if text.len() > MAX_BYTES {
         let span = Span { file, start: 0, end: text.len().min(1) as u32 };
         let message = format!("the file is {} bytes long; {MAX_BYTES} are read", text.len());
-        diagnostics.push(Diagnostic::error(Code::TooLarge.as_str(), message, span, "starts here"));
+        let error = Diagnostic::error(Code::TooLarge.as_str(), message, span, "starts here")
+            .with_help("split the rules over files of their own, as `.policy` files that are used");
+        diagnostics.push(error);
         return None;
     }
     let mut options = yaml::Options::default();
@@ -137,8 +139,15 @@ impl Builder<'_> {
         bytes.min(self.text.len()) as u32
     }
 
-    fn fault(&self, code: Code, message: impl Into<String>, span: Span, label: &str) -> Fault {
-        Box::new(Diagnostic::error(code.as_str(), message, span, label))
+    fn fault(
+        &self,
+        code: Code,
+        message: impl Into<String>,
+        span: Span,
+        label: &str,
+        help: impl Into<String>,
+    ) -> Fault {
+        Box::new(Diagnostic::error(code.as_str(), message, span, label).with_help(help))
     }
 
     fn event(&mut self, event: Event<'_>, place: yaml::Span) -> Result<(), Fault> {
@@ -152,6 +161,7 @@ impl Builder<'_> {
                         "a second document begins",
                         span,
                         "one file holds one policy",
+                        "remove the `---` and what follows, or put it into a file of its own",
                     ));
                 }
             }
@@ -172,6 +182,7 @@ impl Builder<'_> {
                         "an alias stands inside what it names",
                         span,
                         "names itself",
+                        "write the value out where the alias stands",
                     ));
                 };
                 self.count(size, span)?;
@@ -179,13 +190,13 @@ impl Builder<'_> {
             }
             Event::UnresolvedAlias(name) => {
                 let help = format!("a text that begins with `*` stands in quotes: \"*{name}\"");
-                let fault = self.fault(
+                return Err(self.fault(
                     Code::Alias,
                     format!("`*{name}` names nothing"),
                     span,
                     "YAML reads this as an alias",
-                );
-                return Err(Box::new(fault.with_help(help)));
+                    help,
+                ));
             }
             _ => {}
         }
@@ -197,8 +208,8 @@ impl Builder<'_> {
             return Ok(());
         }
         let span = place.tag_span().map_or(span, |tag| self.span(tag));
-        let fault = self.fault(Code::Unread, "a value has a tag", span, "tags are not read");
-        Err(Box::new(fault.with_help("put the value in quotes, without the `!` before it")))
+        let help = "put the value in quotes, without the `!` before it";
+        Err(self.fault(Code::Unread, "a value has a tag", span, "tags are not read", help))
     }
 
     fn count(&mut self, size: usize, span: Span) -> Result<(), Fault> {
@@ -206,7 +217,8 @@ impl Builder<'_> {
         if self.nodes > MAX_NODES {
             let message =
                 format!("the file holds more than {MAX_NODES} values when its aliases are spelled out");
-            return Err(self.fault(Code::TooLarge, message, span, "one too many"));
+            let help = "write the values out instead of building them of aliases";
+            return Err(self.fault(Code::TooLarge, message, span, "one too many", help));
         }
         Ok(())
     }
@@ -220,6 +232,7 @@ impl Builder<'_> {
                 format!("more than {MAX_DEPTH} levels"),
                 span,
                 "too deep",
+                "the format needs four levels; close the brackets that are open",
             ));
         }
         let before = self.nodes;
@@ -250,7 +263,8 @@ impl Builder<'_> {
                 Value::Bool(yes) => yes.to_string(),
                 other => {
                     let message = format!("{} stands where a key must stand", other.kind());
-                    return Err(self.fault(Code::Unread, message, key.span, "not a key"));
+                    let help = "a key is a name, such as `tool` or `paths`";
+                    return Err(self.fault(Code::Unread, message, key.span, "not a key", help));
                 }
             };
             if let Some(first) = seen.insert(text.clone(), key.span) {
