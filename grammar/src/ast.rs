@@ -205,18 +205,38 @@ pub enum ProgramFact {
     ValueFlags(Vec<Text>),
     /// `flags with attached values -i, --color`.
     AttachedFlags(Vec<Text>),
+    /// `flags without values -n, -E`: where some are named, any other flag may take one.
+    PlainFlags(Vec<Text>),
+    /// `flags with placeholders -I`: the value is a word that is replaced in the inner command.
+    PlaceholderFlags(Vec<Text>),
     /// `flags that run nothing -v, -l`.
     InertFlags(Vec<Text>),
-    /// `options first`, `options anywhere`, `options single-dash`, `options none`.
+    /// `flags that run its input -s`: although there are operands.
+    InputFlags(Vec<Text>),
+    /// `flags that change folder -C, --directory`.
+    FolderFlags(Vec<Text>),
+    /// `options first | late | anywhere | single-dash | none`.
     Options(Text),
     /// `assignments first`: `NAME=VALUE` operands stand before the inner command.
     Assignments,
-    /// `runs its operands [as text] [after N] [after words exec, "compose exec"]`.
-    RunsOperands { as_text: bool, skip: u32, after_words: Vec<Text> },
-    /// `runs -c, --command as text | as words | as command`.
-    RunsFlags { flags: Vec<Text>, form: Text },
+    /// `reads texts as bash | posix`: the shell that reads the inner texts.
+    Dialect(Text),
+    /// `placeholders "{}"`: words inside the inner command that are replaced.
+    Placeholders(Vec<Text>),
+    /// `ends its operands at ":::"`: the inner command stands before such a word.
+    EndWords(Vec<Text>),
+    /// `runs its operands [as text] [after N]`.
+    RunsOperands { as_text: bool, skip: u32 },
+    /// `runs its operands after --`.
+    RunsAfterDashes,
+    /// `runs operand 1 as text`: that one alone.
+    RunsOperand(u32),
+    /// `runs -c, --command as text [after "alias.*=!"] | as words | as command`.
+    RunsFlags { flags: Vec<Text>, form: Text, after: Vec<Text> },
     /// `runs its input`.
     RunsInput,
+    /// `runs its input as code`: of another language.
+    RunsInputCode,
     /// `runs its input as words` (xargs).
     RunsInputWords,
     /// `lists its operands`.
@@ -225,6 +245,8 @@ pub enum ProgramFact {
     PrintsNames(Vec<Text>),
     /// `connects to its operands`.
     ConnectsToOperands,
+    /// `under exec, "compose exec" { facts }`: what holds when its first operands are these words.
+    Under { words: Vec<Text>, facts: Vec<Spanned<ProgramFact>> },
 }
 
 /// What kind of block it is.

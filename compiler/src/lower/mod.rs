@@ -3,9 +3,9 @@
 //! INVARIANT: patterns leave sorted by rank; whatever cannot be enforced is an error here, never left out.
 
 mod block;
-mod details;
 mod line;
 mod program;
+mod said;
 mod scope;
 mod subject;
 

@@ -17,6 +17,8 @@ pub(super) enum Body {
     Test,
     Secret,
     Program,
+    /// `under` in a `program` block.
+    Under,
 }
 
 impl Body {
@@ -29,6 +31,7 @@ impl Body {
             Body::Test => "test",
             Body::Secret => "secret",
             Body::Program => "program",
+            Body::Under => "block behind `under`",
         }
     }
 
@@ -59,9 +62,9 @@ impl Body {
             Body::Block(BlockKind::Exception) => &["owner", "until", "because", "open", "expect"],
             Body::Test => &["given", "expect"],
             Body::Secret => &["keyword", "pattern", "entropy", "because", "suggest", "expect"],
-            Body::Program => {
-                &["same", "flags", "options", "assignments", "runs", "lists", "prints", "connects"]
-            }
+            Body::Program => PROGRAM_WORDS,
+            // `under` is the last of them and has no place inside another.
+            Body::Under => PROGRAM_WORDS.get(..PROGRAM_WORDS.len() - 1).unwrap_or_default(),
         }
     }
 
@@ -81,12 +84,16 @@ impl Body {
                     | Rule::note
                     | Rule::expect
             ),
-            Body::Program => matches!(
+            Body::Program if rule == Rule::under_head => true,
+            Body::Program | Body::Under => matches!(
                 rule,
                 Rule::same_words
                     | Rule::fact_flags
                     | Rule::options
                     | Rule::assignments
+                    | Rule::reads
+                    | Rule::placeholders
+                    | Rule::ends
                     | Rule::runs
                     | Rule::lists
                     | Rule::prints
@@ -95,6 +102,22 @@ impl Body {
         }
     }
 }
+
+/// The words that begin the facts of a program.
+pub(super) const PROGRAM_WORDS: &[&str] = &[
+    "same",
+    "flags",
+    "options",
+    "assignments",
+    "reads",
+    "placeholders",
+    "ends",
+    "runs",
+    "lists",
+    "prints",
+    "connects",
+    "under",
+];
 
 /// The statement that a word begins, in whatever block.
 fn statement_rule(word: &str) -> Option<Rule> {
@@ -113,6 +136,10 @@ fn statement_rule(word: &str) -> Option<Rule> {
         "flags" => Rule::fact_flags,
         "options" => Rule::options,
         "assignments" => Rule::assignments,
+        "reads" => Rule::reads,
+        "placeholders" => Rule::placeholders,
+        "ends" => Rule::ends,
+        "under" => Rule::under_head,
         "runs" => Rule::runs,
         "lists" => Rule::lists,
         "prints" => Rule::prints,
@@ -134,7 +161,7 @@ impl<'t> Parser<'t> {
             Body::Block(_) => Rule::block_head,
             Body::Test => Rule::test_head,
             Body::Secret => Rule::secret_head,
-            Body::Program => Rule::program_head,
+            Body::Program | Body::Under => Rule::program_head,
         };
         let (head, open, start) = match self.statement(rule, at) {
             Ok((head, end)) => {
@@ -153,10 +180,10 @@ impl<'t> Parser<'t> {
             Body::Block(kind) => Item::Block(self.block(kind, head.as_ref(), nodes, span)),
             Body::Test => Item::Test(self.test(head.as_ref(), nodes, span)),
             Body::Secret => self.secret(head.as_ref(), nodes, span),
-            Body::Program => {
+            Body::Program | Body::Under => {
                 let names = head.as_ref().and_then(|head| head.kid(Rule::names));
                 let names = names.map(|names| self.plain_names(&names, "a program")).unwrap_or_default();
-                let facts = nodes.iter().filter_map(|node| self.program_fact(node)).collect();
+                let facts = self.program_facts(&nodes);
                 Item::Program(Program { names, facts, span })
             }
         };
@@ -211,7 +238,12 @@ impl<'t> Parser<'t> {
             let token = self.next(at);
             let word = token.text(self.text);
             let failed = match token.kind {
-                Kind::Close if word == "}" => return token.end,
+                Kind::Close if word == "}" => {
+                    if body == Body::Under {
+                        nodes.extend(self.statement(Rule::under_end, token.start).ok().map(|(end, _)| end));
+                    }
+                    return token.end;
+                }
                 Kind::End => {
                     if whole {
                         self.never_closed(open, token, body.word());
@@ -225,7 +257,11 @@ impl<'t> Parser<'t> {
                         }
                         return token.start;
                     }
-                    match self.block_statement(body, token) {
+                    let read = match word {
+                        "under" if body == Body::Program => self.under(token, nodes).map(|end| (None, end)),
+                        _ => self.block_statement(body, token),
+                    };
+                    match read {
                         Ok((node, end)) => {
                             nodes.extend(node);
                             at = end;
@@ -263,6 +299,22 @@ impl<'t> Parser<'t> {
             self.check_depth(token.start)?;
         }
         self.statement(rule, token.start).map(|(node, end)| (Some(node), end))
+    }
+
+    /// `under WORDS { facts }`: its head, its facts and its end one behind the other.
+    fn under(&mut self, token: Token, nodes: &mut Vec<Node<'t>>) -> Result<usize, Failed> {
+        match self.statement(Rule::under_head, token.start) {
+            Ok((head, end)) => {
+                let open = head.kid(Rule::lbrace).map_or(head.span(), |brace| brace.span());
+                nodes.push(head);
+                Ok(self.statements(Body::Under, open, end, nodes))
+            }
+            Err(failed) => {
+                let open = self.find_open(failed.0).ok_or(failed)?;
+                let span = self.span(open, open + 1);
+                Ok(self.statements(Body::Under, span, open + 1, &mut Vec::new()))
+            }
+        }
     }
 
     /// Where parsing goes on inside a block: its closing brace, or a line that begins with a statement or an item.

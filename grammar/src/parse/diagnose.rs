@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: what the grammar expected is told in the words of the language, and a fault is told once.
 
-use super::blocks::Body;
+use super::blocks::{Body, PROGRAM_WORDS};
 use super::lex::{self, Kind, Token};
 use super::symbols::symbol;
 use super::words::{
@@ -173,6 +173,10 @@ impl<'t> Parser<'t> {
             | Rule::fact_flags
             | Rule::options
             | Rule::assignments
+            | Rule::reads
+            | Rule::placeholders
+            | Rule::ends
+            | Rule::under_head
             | Rule::runs
             | Rule::lists
             | Rule::prints
@@ -486,9 +490,8 @@ impl<'t> Parser<'t> {
             "owner" | "until" => "only an exception has an owner and an end",
             "given" => "what is given stands in a `test` block, with the calls that it is given for",
             "keyword" | "pattern" | "entropy" => "this belongs into a `secret` block",
-            "same" | "flags" | "options" | "assignments" | "runs" | "lists" | "prints" | "connects" => {
-                "this belongs into a `program` block"
-            }
+            "under" if body == Body::Under => "write both words, as in `under \"compose exec\"`",
+            word if PROGRAM_WORDS.contains(&word) => "this belongs into a `program` block",
             _ => "lines belong into a rule, guard, exception or assert",
         };
         let article = if what.starts_with(['a', 'e']) { "an" } else { "a" };

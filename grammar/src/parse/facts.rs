@@ -5,10 +5,36 @@
 use super::build::Node;
 use super::{Parser, Rule};
 use crate::ast::{ProgramFact, Text};
-use crate::source::Spanned;
+use crate::code::Code;
+use crate::source::{Span, Spanned};
 
 impl<'t> Parser<'t> {
-    pub(super) fn program_fact(&mut self, node: &Node<'t>) -> Option<Spanned<ProgramFact>> {
+    /// The facts of a block; those between the head and the end of an `under` are its own.
+    pub(super) fn program_facts(&mut self, nodes: &[Node<'t>]) -> Vec<Spanned<ProgramFact>> {
+        let (mut outer, mut under): (Vec<Spanned<ProgramFact>>, Option<Under>) = (Vec::new(), None);
+        for node in nodes {
+            match node.rule() {
+                Rule::under_head => {
+                    outer.extend(under.take().map(Under::fact));
+                    under = Some(Under { words: self.words(node), facts: Vec::new(), span: node.span() });
+                }
+                Rule::under_end => {
+                    if let Some(mut under) = under.take() {
+                        under.span.end = node.span().end;
+                        outer.push(under.fact());
+                    }
+                }
+                _ => {
+                    let fact = self.program_fact(node);
+                    under.as_mut().map_or(&mut outer, |under| &mut under.facts).extend(fact);
+                }
+            }
+        }
+        outer.extend(under.map(Under::fact));
+        outer
+    }
+
+    fn program_fact(&mut self, node: &Node<'t>) -> Option<Spanned<ProgramFact>> {
         let span = node.span();
         let fact = match node.rule() {
             Rule::same_words => ProgramFact::SameWords(self.words(node)),
@@ -18,16 +44,32 @@ impl<'t> Parser<'t> {
                     ProgramFact::ValueFlags(flags)
                 } else if node.kid(Rule::with_attached).is_some() {
                     ProgramFact::AttachedFlags(flags)
+                } else if node.kid(Rule::without_values).is_some() {
+                    ProgramFact::PlainFlags(flags)
+                } else if node.kid(Rule::with_holes).is_some() {
+                    ProgramFact::PlaceholderFlags(flags)
+                } else if node.kid(Rule::that_run_input).is_some() {
+                    ProgramFact::InputFlags(flags)
+                } else if node.kid(Rule::that_change_folder).is_some() {
+                    ProgramFact::FolderFlags(flags)
                 } else {
                     ProgramFact::InertFlags(flags)
                 }
             }
             Rule::options => {
                 let word = node.kid(Rule::word)?.as_text();
-                self.checked_word("place for options", &word, &["first", "anywhere", "single-dash", "none"]);
+                let places = ["first", "late", "anywhere", "single-dash", "none"];
+                self.checked_word("place for options", &word, &places);
                 ProgramFact::Options(word)
             }
             Rule::assignments => ProgramFact::Assignments,
+            Rule::reads => {
+                let word = node.kid(Rule::word)?.as_text();
+                self.checked_word("shell", &word, &["bash", "posix"]);
+                ProgramFact::Dialect(word)
+            }
+            Rule::placeholders => ProgramFact::Placeholders(self.words(node)),
+            Rule::ends => ProgramFact::EndWords(self.words(node)),
             Rule::runs => self.runs_fact(node)?,
             Rule::lists => ProgramFact::ListsOperands,
             Rule::prints => ProgramFact::PrintsNames(self.words(node)),
@@ -44,16 +86,39 @@ impl<'t> Parser<'t> {
 
     fn runs_fact(&mut self, node: &Node<'t>) -> Option<ProgramFact> {
         if node.kid(Rule::its_input).is_some() {
-            let words = node.kid(Rule::as_words).is_some();
-            return Some(if words { ProgramFact::RunsInputWords } else { ProgramFact::RunsInput });
+            return Some(match (node.kid(Rule::as_words), node.kid(Rule::as_code)) {
+                (Some(_), _) => ProgramFact::RunsInputWords,
+                (_, Some(_)) => ProgramFact::RunsInputCode,
+                _ => ProgramFact::RunsInput,
+            });
+        }
+        if let Some(operand) = node.kid(Rule::one_operand) {
+            let number = self.integer(&self.scalar(&operand), "which operand");
+            if number.node == 0 {
+                let help = "operands are counted from 1";
+                self.error_help(Code::BadNumber, "there is no operand 0", number.span, "no operand", help);
+            }
+            return Some(ProgramFact::RunsOperand(number.node.max(1)));
         }
         if node.kid(Rule::flags).is_some() {
             let form = node.kid(Rule::word)?.as_text();
             self.checked_word("form of a command", &form, &["text", "words", "command"]);
-            return Some(ProgramFact::RunsFlags { flags: flags(node), form });
+            let mut after = Vec::new();
+            if let Some(clause) = node.kid(Rule::after_texts) {
+                after.extend(clause.kids().filter(|kid| kid.rule() == Rule::string).map(|text| text.value()));
+                if form.node != "text" {
+                    let help = "write `as text after \"core.pager=\"`";
+                    let message = "beginnings stand behind `as text` only";
+                    self.error_help(Code::MisplacedClause, message, clause.span(), "not here", help);
+                }
+            }
+            return Some(ProgramFact::RunsFlags { flags: flags(node), form, after });
+        }
+        if node.kid(Rule::after_dashes).is_some() {
+            return Some(ProgramFact::RunsAfterDashes);
         }
         let mut seen: Vec<Node<'t>> = Vec::new();
-        let (mut as_text, mut skip, mut after_words) = (false, 0, Vec::new());
+        let (mut as_text, mut skip) = (false, 0);
         for kid in node.kids() {
             let word = match kid.rule() {
                 Rule::as_text => {
@@ -65,10 +130,6 @@ impl<'t> Parser<'t> {
                     skip = self.integer(&scalar, "how many operands come first").node;
                     "after"
                 }
-                Rule::after_words => {
-                    after_words = self.words(&kid);
-                    "after words"
-                }
                 _ => continue,
             };
             if let Some(first) = seen.iter().find(|first| first.rule() == kid.rule()) {
@@ -76,7 +137,20 @@ impl<'t> Parser<'t> {
             }
             seen.push(kid);
         }
-        Some(ProgramFact::RunsOperands { as_text, skip, after_words })
+        Some(ProgramFact::RunsOperands { as_text, skip })
+    }
+}
+
+/// An `under` whose end has not been met.
+struct Under {
+    words: Vec<Text>,
+    facts: Vec<Spanned<ProgramFact>>,
+    span: Span,
+}
+
+impl Under {
+    fn fact(self) -> Spanned<ProgramFact> {
+        Spanned { node: ProgramFact::Under { words: self.words, facts: self.facts }, span: self.span }
     }
 }
 

@@ -112,6 +112,10 @@ pub(super) fn usage(rule: Rule) -> Option<&'static str> {
         }
         Rule::fact_flags => "`flags with values -C, --git-dir`",
         Rule::runs => "`runs its operands`, `runs its input` or `runs -c as text`",
+        Rule::reads => "`reads texts as bash`",
+        Rule::placeholders => "`placeholders \"{}\"`",
+        Rule::ends => "`ends its operands at \":::\"`",
+        Rule::under_head => "`under exec, \"compose exec\" { … }`",
         _ => return None,
     })
 }

@@ -356,11 +356,23 @@ impl Printer<'_> {
         pieces.extend(wrapped(program.names.iter().map(|name| self.word(name)).collect()));
         let end = program.names.last().map_or(program.span.start, |name| name.span.end);
         self.head(pieces, program.span, end, indent);
-        for fact in &program.facts {
-            let pieces = self.fact(fact);
-            self.statement(fact.span.start, fact.span.end, indent + 2, &pieces);
-        }
+        self.facts(&program.facts, indent + 2);
         self.close(program.span, indent);
+    }
+
+    fn facts(&mut self, facts: &[Spanned<ProgramFact>], indent: usize) {
+        for fact in facts {
+            let pieces = self.fact(fact);
+            match &fact.node {
+                ProgramFact::Under { words, facts } => {
+                    let end = words.last().map_or(fact.span.start, |word| word.span.end);
+                    self.head(pieces, fact.span, end, indent);
+                    self.facts(facts, indent + 2);
+                    self.close(fact.span, indent);
+                }
+                _ => self.statement(fact.span.start, fact.span.end, indent, &pieces),
+            }
+        }
     }
 
     fn fact(&self, fact: &Spanned<ProgramFact>) -> Vec<Piece> {
@@ -374,10 +386,17 @@ impl Printer<'_> {
             ProgramFact::SameWords(names) => words("same words", names),
             ProgramFact::ValueFlags(flags) => words("flags with values", flags),
             ProgramFact::AttachedFlags(flags) => words("flags with attached values", flags),
+            ProgramFact::PlainFlags(flags) => words("flags without values", flags),
+            ProgramFact::PlaceholderFlags(flags) => words("flags with placeholders", flags),
             ProgramFact::InertFlags(flags) => words("flags that run nothing", flags),
+            ProgramFact::InputFlags(flags) => words("flags that run its input", flags),
+            ProgramFact::FolderFlags(flags) => words("flags that change folder", flags),
             ProgramFact::Options(word) => words("options", std::slice::from_ref(word)),
             ProgramFact::Assignments => words("assignments first", &[]),
-            ProgramFact::RunsOperands { as_text, skip, after_words } => {
+            ProgramFact::Dialect(word) => words("reads texts as", std::slice::from_ref(word)),
+            ProgramFact::Placeholders(holes) => words("placeholders", holes),
+            ProgramFact::EndWords(ends) => words("ends its operands at", ends),
+            ProgramFact::RunsOperands { as_text, skip } => {
                 let mut head = "runs its operands".to_owned();
                 if *as_text {
                     head.push_str(" as text");
@@ -385,21 +404,27 @@ impl Printer<'_> {
                 if *skip > 0 {
                     head.push_str(&format!(" after {skip}"));
                 }
-                if !after_words.is_empty() {
-                    head.push_str(" after words");
-                }
-                words(&head, after_words)
+                words(&head, &[])
             }
-            ProgramFact::RunsFlags { flags, form } => {
+            ProgramFact::RunsAfterDashes => words("runs its operands after --", &[]),
+            ProgramFact::RunsOperand(number) => words(&format!("runs operand {number} as text"), &[]),
+            ProgramFact::RunsFlags { flags, form, after } => {
                 let mut pieces = words("runs", flags);
                 pieces.push(Piece::new(form.span.start, Glue::Wrap, format!("as {}", form.node)));
+                if !after.is_empty() {
+                    pieces.push(Piece::new(form.span.end, Glue::Wrap, "after"));
+                    let texts = after.iter().map(|text| (text.span.start, self.quoted(text))).collect();
+                    pieces.extend(wrapped(texts));
+                }
                 pieces
             }
+            ProgramFact::RunsInputCode => words("runs its input as code", &[]),
             ProgramFact::RunsInput => words("runs its input", &[]),
             ProgramFact::RunsInputWords => words("runs its input as words", &[]),
             ProgramFact::ListsOperands => words("lists its operands", &[]),
             ProgramFact::PrintsNames(names) => words("prints names for", names),
             ProgramFact::ConnectsToOperands => words("connects to its operands", &[]),
+            ProgramFact::Under { words: names, .. } => words("under", names),
         }
     }
 
@@ -417,7 +442,7 @@ impl Printer<'_> {
 
     /// A name of a tree without a text: bare where that reads back as the same name.
     fn name_or_quote(&self, name: &str) -> String {
-        let flag = name.starts_with('-');
+        let flag = name.starts_with(['-', '+']);
         if flag
             || crate::parse::is_bare_name(name)
             || name.contains('/') && !name.contains([' ', '*', '"', '\\'])
