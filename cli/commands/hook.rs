@@ -22,6 +22,8 @@ use std::time::Duration;
 
 /// Own deadline; a host that waits longer never sees us late.
 const DEADLINE: Duration = Duration::from_secs(2);
+/// Stack of the thread that watches it, bytes.
+const CLOCK_STACK: usize = 256 * 1024;
 
 /// Set by whoever writes the reply.
 static CLAIMED: AtomicBool = AtomicBool::new(false);
@@ -132,7 +134,9 @@ fn guard(host: &'static dyn Host) {
         last_words(host, &format!("policy failed{place}; this is a bug"));
     }));
     // Without a second thread there is no deadline, which the host's own timeout would turn into an open gate.
-    let started = std::thread::Builder::new().name("deadline".to_string()).spawn(move || {
+    // Its stack has a size of its own: else the environment (RUST_MIN_STACK) would decide whether it can start.
+    let clock = std::thread::Builder::new().name("deadline".to_string()).stack_size(CLOCK_STACK);
+    let started = clock.spawn(move || {
         std::thread::sleep(DEADLINE);
         last_words(host, "policy did not answer in time");
     });

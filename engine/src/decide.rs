@@ -27,6 +27,9 @@ const MAX_PROJECTS: usize = 16;
 /// Most paths of a call whose projects are looked for.
 const MAX_TOUCHED: usize = 256;
 
+/// A folder below which nothing can lie.
+const NO_PROJECT: &str = "/dev/null/no-project";
+
 /// How an engine works.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -235,16 +238,18 @@ impl Engine {
 
     fn places(&self, scene: &Scene, layer: &Layer) -> Places {
         Places {
-            project: layer.project.clone().or_else(|| self.project_at(&scene.root)),
+            project: Some(layer.project.clone().unwrap_or_else(|| self.project_at(&scene.root))),
             home: Some(self.folders.home.clone()),
             resolve_links: self.options.resolve_links,
             windows: cfg!(windows),
         }
     }
 
-    /// SECURITY: the root of the system is no project, and neither is the home or what holds it: `./**` would be everything.
-    fn project_at(&self, root: &Path) -> Option<PathBuf> {
-        (root.parent().is_some() && !self.folders.home.starts_with(root)).then(|| root.to_path_buf())
+    /// SECURITY: the root of the system is no project, and neither is the home or what holds it: `./**` would be
+    /// everything. Without a project facts would take the folder of the call for one, so it is one that holds nothing.
+    fn project_at(&self, root: &Path) -> PathBuf {
+        let all = !self.counts_from_cwd() && (root.parent().is_none() || self.folders.home.starts_with(root));
+        if all { PathBuf::from(NO_PROJECT) } else { root.to_path_buf() }
     }
 
     fn facts(&self, call: &Call, scene: &Scene, layer: &Layer) -> Facts {
