@@ -86,14 +86,6 @@ impl Compilation {
         self.table.clone().ok_or_else(|| self.first_error())
     }
 
-    /// As [`Compilation::usable`].
-    ///
-    /// # Errors
-    /// One sentence on what is wrong where.
-    pub fn into_usable(self) -> Result<Vec<u8>, String> {
-        self.usable()
-    }
-
     fn first_error(&self) -> String {
         let errors: Vec<&Diagnostic> = self.diagnostics.iter().filter(|d| d.level == Level::Error).collect();
         let Some(first) = errors.first() else { return "it does not compile".to_string() };

@@ -4,7 +4,6 @@
 
 use crate::cache::now_ns;
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
-use crate::compile::Kind;
 use crate::discover::{Found, Search, standing_folder};
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::Care;
@@ -322,11 +321,6 @@ pub fn only_reads(facts: &Facts) -> bool {
         && facts.scripts.is_empty()
         && !facts.paths.is_empty()
         && facts.paths.iter().all(read)
-}
-
-/// Whether the layers hold anything but what is built in.
-pub fn has_policy(layers: &[Rc<Layer>]) -> bool {
-    layers.iter().any(|layer| !matches!(layer.kind, Kind::BuiltIn | Kind::Always))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::combine::BUILT_IN;
-use crate::compile;
+use crate::compile::{self, Kind};
 use crate::sources::Loader;
 use crate::testing::Scratch;
 use crate::trust;
