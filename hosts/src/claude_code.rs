@@ -34,6 +34,9 @@ const COMMON: [&str; 11] = [
     "agent_transcript_path",
 ];
 
+/// Events at which a call waits for the answer, in any spelling.
+const CALLS: [&str; 3] = ["pre_tool_use", "permission_request", "pre_skill_shell_command"];
+
 impl Host for ClaudeCode {
     fn name(&self) -> &'static str {
         "claude-code"
@@ -50,7 +53,7 @@ impl Host for ClaudeCode {
                 snake(&host_event)
             }
             // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if ["pre_tool_use", "permission_request"].contains(&snake(other).as_str()) => {
+            other if CALLS.contains(&snake(other).as_str()) => {
                 return Err(InputError::Shape(format!(
                     "`{}` is not how this host spells the event",
                     clean(other, 40)
@@ -117,7 +120,7 @@ impl Host for ClaudeCode {
                 Reply::json(&json!({"decision": "block", "reason": format!("policy: {text}")}))
             }
             // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
-            Some(event) if event != "PreSkillShellCommand" => Reply::error(1, &text),
+            Some(event) if !CALLS.contains(&snake(event).as_str()) => Reply::error(1, &text),
             // SECURITY: blocks whatever the event was.
             _ => Reply::error(2, &text),
         }
