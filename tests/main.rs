@@ -7,7 +7,9 @@
 mod cli;
 mod diagnostics;
 mod docs;
+mod explain;
 mod firewall;
+mod hosts;
 mod language;
 mod parse;
 mod support;
