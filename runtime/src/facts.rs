@@ -235,6 +235,8 @@ pub struct CommandFact {
     pub paths: Vec<u32>,
     /// Indices of the hosts it names.
     pub domains: Vec<u32>,
+    /// Words that are not known and yet one operand each, neither flag nor path (what `git merge-base` prints).
+    pub names: Vec<u32>,
     /// Its unknown operands are data to its program (so an unknown word may still match `*` and `...`).
     pub unknown_is_data: bool,
 }

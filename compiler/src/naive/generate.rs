@@ -472,6 +472,7 @@ fn command(random: &mut Random, facts: &mut Facts, index: usize, count: usize) {
         features: random.below(8) as u32,
         paths: own,
         domains,
+        names: if random.one_in(8) { vec![1] } else { Vec::new() },
         unknown_is_data: random.one_in(3),
     };
     facts.commands.push(command);

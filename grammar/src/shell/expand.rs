@@ -4,6 +4,7 @@
 
 use super::ast::{Bit, WordNode};
 use super::env::{Env, Val, Value};
+use super::program::Programs;
 use super::{Feature, Piece, Word};
 use super::{arith, param};
 use std::cell::Cell;
@@ -18,6 +19,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) choice: &'e [(String, Val)],
     /// Whether `{a,b}` is expanded.
     pub(crate) braces: bool,
+    /// Tells which programs print names only.
+    pub(crate) programs: Option<&'e dyn Programs>,
     /// Features met so far.
     pub(crate) features: Cell<u32>,
     /// Braces were expanded: a POSIX shell reads the word in another way.
@@ -36,6 +39,8 @@ pub(crate) enum Frag {
     Hole {
         quoted: bool,
     },
+    /// A name that a program prints.
+    Name,
     /// The next field begins.
     Break,
 }
@@ -48,7 +53,13 @@ enum Tok<'b, 'a> {
 
 impl<'e> Expander<'e> {
     pub(crate) fn new(env: &'e Env, choice: &'e [(String, Val)], braces: bool) -> Self {
-        Expander { env, choice, braces, features: Cell::new(0), used_braces: Cell::new(false) }
+        let (features, used_braces) = (Cell::new(0), Cell::new(false));
+        Expander { env, choice, braces, programs: None, features, used_braces }
+    }
+
+    /// The same, with knowledge of programs.
+    pub(crate) fn knowing(self, programs: &'e dyn Programs) -> Self {
+        Expander { programs: Some(programs), ..self }
     }
 
     fn feature(&self, feature: Feature) {
@@ -170,6 +181,10 @@ impl<'e> Expander<'e> {
                 let known = if inside.is_empty() { arith::eval(text, self) } else { None };
                 out.push(known.map_or(Frag::Hole { quoted: true }, |n| Frag::Text(n.to_string())));
             }
+            Bit::Substitution { list, .. } if self.prints_name(list) => {
+                self.feature(Feature::Substitution);
+                out.push(Frag::Name);
+            }
             Bit::Substitution { quoted, .. } | Bit::Backtick { quoted, .. } => {
                 self.feature(Feature::Substitution);
                 out.push(Frag::Hole { quoted: *quoted });
@@ -215,7 +230,7 @@ impl<'e> Expander<'e> {
         if active {
             self.feature(Feature::Glob);
         }
-        if field.iter().any(|f| matches!(f, Frag::Hole { .. })) {
+        if field.iter().any(|f| matches!(f, Frag::Hole { .. } | Frag::Name)) {
             return Word::Unknown(pieces(field, active));
         }
         if active || field.iter().any(|f| matches!(f, Frag::Glob(_))) {
@@ -224,7 +239,7 @@ impl<'e> Expander<'e> {
                 match frag {
                     Frag::Bare(text) | Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
                     Frag::Text(text) => escape_pattern(text, at == 0, &mut pattern),
-                    Frag::Hole { .. } | Frag::Break => {}
+                    Frag::Hole { .. } | Frag::Name | Frag::Break => {}
                 }
             }
             return Word::Glob(pattern);
@@ -254,6 +269,7 @@ fn pieces(field: &[Frag], active: bool) -> Vec<Piece> {
             Frag::Tilde(text) => Piece::Tilde(text.clone()),
             Frag::Glob(_) => Piece::Hole { quoted: true },
             Frag::Hole { quoted } => Piece::Hole { quoted: *quoted },
+            Frag::Name => Piece::Name,
             Frag::Break => continue,
         };
         match (out.last_mut(), piece) {

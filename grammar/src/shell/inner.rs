@@ -119,7 +119,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn features_of(&mut self, index: usize, program: &Program, reading: &Reading) {
-        let used = |flags: &[String]| reading.flags.iter().any(|flag| flags.contains(&flag.name));
+        let used = |flags: &[String]| reading.flags.iter().any(|flag| flag.is(flags));
         let texts = reading.effective(program).inner.iter().any(|inner| match inner {
             Inner::OperandsText { .. } | Inner::OperandText { .. } | Inner::Input => true,
             Inner::FlagText { flags } => used(flags),
@@ -169,7 +169,7 @@ impl Walk<'_, '_, '_> {
         let effective = reading.effective(program);
         let mut dir = None;
         for used in &reading.flags {
-            if program.dir_flags.contains(&used.name) || effective.dir_flags.contains(&used.name) {
+            if used.is(&program.dir_flags) || used.is(&effective.dir_flags) {
                 let value = value_of(call, used.value.as_ref())?;
                 dir = Some(enter_dir(dir.as_ref().unwrap_or(&call.dir), &value));
             }

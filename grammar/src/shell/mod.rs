@@ -41,6 +41,9 @@ pub enum Piece {
     Text(String),
     /// An unquoted tilde prefix (`~`, `~user`) at the start of a word; a quoted tilde is plain text.
     Tilde(String),
+    /// What a program prints that prints only names of objects (`git merge-base`): it is one word with what is
+    /// around it, and neither a flag nor a path.
+    Name,
     /// A value that is not known. `quoted` means that it stays inside one word.
     Hole {
         /// Inside double quotes: it never becomes several words.

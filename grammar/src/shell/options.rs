@@ -26,6 +26,13 @@ pub struct FlagUse {
     pub value: Option<FlagValue>,
 }
 
+impl FlagUse {
+    /// Whether it is one of these flags, in full or shortened.
+    pub(crate) fn is(&self, flags: &[String]) -> bool {
+        flags.iter().any(|flag| abbreviates(&self.name, flag))
+    }
+}
+
 /// The words of one command by their roles.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reading {
@@ -98,6 +105,11 @@ impl Reader<'_> {
                     at = self.flag(program, text, at, &mut unclear);
                     continue;
                 }
+                // `env -` is a flag without a letter.
+                None if !stopped && !dashes && program.assignments && word.known() == Some("-") => {
+                    self.reading.parts.push(Part::Flag { names: vec!["-".to_string()], value: None });
+                    at += 1;
+                }
                 None if !stopped && !dashes && self.unclear(word) => {
                     self.reading.parts.push(Part::Unclear);
                     self.reading.operands.push(at);
@@ -143,7 +155,7 @@ impl Reader<'_> {
             Word::OneOf(texts) => texts.iter().any(|text| text.starts_with('-')),
             Word::Unknown(pieces) => {
                 let text = matches!(pieces.first(), Some(Piece::Text(t)) if !t.starts_with('-'))
-                    || matches!(pieces.first(), Some(Piece::Tilde(_)));
+                    || matches!(pieces.first(), Some(Piece::Tilde(_) | Piece::Name));
                 !text || word.may_split()
             }
         }
@@ -330,7 +342,7 @@ fn takes_value(program: &Program, name: &str) -> bool {
 
 /// Whether a long flag is written in full or shortened.
 fn abbreviates(name: &str, flag: &str) -> bool {
-    name == flag || name.len() > 3 && name.starts_with("--") && flag.starts_with(name)
+    name == flag || name.len() > 2 && name.starts_with("--") && flag.starts_with(name)
 }
 
 /// The rest of a flag word behind its name.

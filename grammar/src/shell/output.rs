@@ -1,9 +1,10 @@
 //! What a command writes, when that is static: the other half of `echo TEXT | sh`.
 //!
-//! INVARIANT: a text is given only when it is exactly what the command writes.
+//! INVARIANT: a text is given only when it is exactly what the command writes; a name only when nothing else can be written.
 
 use super::ast::*;
 use super::env::Env;
+use super::expand::Expander;
 use super::quote::{base64, printf_escapes};
 use super::walk::{Stdin, Walk, stdin_after};
 use super::{Dialect, Word};
@@ -41,6 +42,37 @@ impl<'t> Walk<'_, '_, 't> {
             }
             _ => None,
         }
+    }
+}
+
+impl Expander<'_> {
+    /// Whether the only command of a substitution prints only names of objects: all its words are known, those behind the
+    /// ones that the program's data names are no flags, and nothing else can write.
+    pub(crate) fn prints_name(&self, list: &List<'_>) -> bool {
+        let [AndOr { first, rest, background: false }] = list.items.as_slice() else { return false };
+        let ([Node::Simple(simple)], true) = (first.stages.as_slice(), rest.is_empty()) else { return false };
+        let quiet = |r: &RedirectNode<'_>| r.fd == "2" && matches!(r.op, ">" | ">>");
+        if first.negated || !simple.assigns.is_empty() || !simple.redirects.iter().all(quiet) {
+            return false;
+        }
+        let mut words = Vec::new();
+        for word in &simple.words {
+            words.append(&mut self.words(word));
+        }
+        let texts: Option<Vec<&str>> = words.iter().map(Word::known).collect();
+        let Some(texts) = texts else { return false };
+        let Some((name, args)) = texts.split_first() else { return false };
+        let env = self.env;
+        let shadowed = |name: &str| env.functions.contains_key(name) || env.aliases.contains_key(name);
+        if env.risky || shadowed(name) || shadowed("*") {
+            return false;
+        }
+        let Some(program) = self.programs.and_then(|programs| programs.program(name)) else { return false };
+        program.prints_names.iter().any(|phrase| {
+            let phrase: Vec<&str> = phrase.split_whitespace().collect();
+            let behind = args.strip_prefix(phrase.as_slice());
+            behind.is_some_and(|behind| behind.iter().all(|word| !word.starts_with('-')))
+        })
     }
 }
 

@@ -8,7 +8,9 @@ use super::env::{Env, Val};
 use super::expand::Expander;
 use super::parse::parse;
 use super::program::Programs;
-use super::{Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Problem, Redirect, Word};
+use super::{
+    Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Problem, Redirect, Word,
+};
 use std::collections::{BTreeSet, VecDeque};
 
 mod compound;
@@ -225,15 +227,18 @@ pub(crate) struct Walk<'w, 'p, 't> {
     pub(crate) dialect: Dialect,
 }
 
-impl<'t> Walk<'_, '_, 't> {
+impl<'p, 't> Walk<'_, 'p, 't> {
     /// The place in the outermost text of a range of this text.
     pub(crate) fn place_of(&self, range: (usize, usize)) -> (u32, u32) {
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         self.place.unwrap_or((narrow(range.0), narrow(range.1)))
     }
 
-    pub(crate) fn expander<'e>(&self, env: &'e Env, choice: &'e [(String, Val)]) -> Expander<'e> {
-        Expander::new(env, choice, self.dialect != Dialect::Posix)
+    pub(crate) fn expander<'e>(&self, env: &'e Env, choice: &'e [(String, Val)]) -> Expander<'e>
+    where
+        'p: 'e,
+    {
+        Expander::new(env, choice, self.dialect != Dialect::Posix).knowing(self.w.programs)
     }
 
     fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
@@ -465,7 +470,9 @@ pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
         stdin = match (redirect.op.as_str(), &redirect.target) {
             ("<<<", Word::Known(text)) => Stdin::Text(format!("{text}\n")),
             ("<<" | "<<-", Word::Known(text)) => Stdin::Text(text.clone()),
-            ("<<<" | "<<" | "<<-", Word::Unknown(pieces)) => fill(pieces).map_or(Stdin::Unknown, Stdin::Guess),
+            ("<<<" | "<<" | "<<-", Word::Unknown(pieces)) => {
+                fill(pieces).map_or(Stdin::Unknown, Stdin::Guess)
+            }
             ("<", Word::Known(text)) if text == "/dev/null" => Stdin::Text(String::new()),
             _ => Stdin::Unknown,
         };
@@ -482,7 +489,7 @@ pub(crate) fn fill(pieces: &[Piece]) -> Option<String> {
                 some |= !text.trim().is_empty();
                 out.push_str(text);
             }
-            Piece::Hole { .. } => out.push_str("${_}"),
+            Piece::Hole { .. } | Piece::Name => out.push_str("${_}"),
         }
     }
     some.then_some(out)

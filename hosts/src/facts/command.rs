@@ -91,6 +91,11 @@ impl Builder<'_> {
         let access = if names_only { Access::Name } else { Access::Unknown };
         for (at, (word, part)) in command.words.iter().zip(&command.parts).enumerate() {
             let at = u32::try_from(at).unwrap_or(u32::MAX);
+            if is_name(word, part) {
+                fact.names.push(at);
+                fact.word_paths.push(None);
+                continue;
+            }
             let mut one = None;
             for text in path_texts(word, part) {
                 let index = self.word_path(&base, &text, access, &origin, &mut fact);
@@ -400,6 +405,20 @@ fn is_remote(text: &str) -> bool {
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
 }
 
+/// An operand that a program printed which prints only names of objects, with what belongs to such a name around it.
+fn is_name(word: &shell::Word, part: &shell::Part) -> bool {
+    let (shell::Word::Unknown(pieces), shell::Part::Operand { .. }) = (word, part) else { return false };
+    let plain = |piece: &Piece| match piece {
+        Piece::Name => true,
+        // `:` and `/` would make it a path.
+        Piece::Text(text) => {
+            text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'^' | b'~'))
+        }
+        Piece::Tilde(_) | Piece::Hole { .. } => false,
+    };
+    pieces.first() == Some(&Piece::Name) && pieces.iter().all(plain)
+}
+
 /// Further paths inside a word: `of=PATH`, `@PATH`, `PATH:PATH`.
 fn inner_texts(text: &str) -> Vec<&str> {
     let mut inner = Vec::new();
@@ -493,7 +512,7 @@ fn pieces_text(pieces: &[Piece]) -> String {
     for piece in pieces {
         match piece {
             Piece::Text(piece) | Piece::Tilde(piece) => text.push_str(piece),
-            Piece::Hole { .. } => text.push(HOLE),
+            Piece::Hole { .. } | Piece::Name => text.push(HOLE),
         }
     }
     text

@@ -134,13 +134,19 @@ impl View<'_, '_> {
                     Word::OneOf(texts) => !texts.is_empty() && texts.iter().all(|t| !t.starts_with('-')),
                     Word::Glob(_) => false,
                     Word::Unknown { splits, text } => {
-                        self.command.unknown_is_data && !splits && !text.starts_with('-')
+                        let data = self.command.unknown_is_data || self.is_name(index);
+                        data && !splits && !text.starts_with('-')
                     }
                 };
                 one && self.in_set(index)
             }
             Term::AnyFlags => false,
         }
+    }
+
+    /// "Such a word is one operand, neither flag nor path."
+    fn is_name(&self, index: usize) -> bool {
+        self.command.names.iter().any(|name| *name as usize == index)
     }
 
     /// A word that `-*` may stand for.
@@ -164,7 +170,7 @@ impl View<'_, '_> {
 
     /// A word that `...` may stand for.
     fn rest(&self, index: usize, word: &Word, dashes: bool) -> bool {
-        if matches!(word, Word::Unknown { .. }) && !self.command.unknown_is_data {
+        if matches!(word, Word::Unknown { .. }) && !self.command.unknown_is_data && !self.is_name(index) {
             return false;
         }
         if self.touching.is_none() {

@@ -33,13 +33,14 @@ impl Walk<'_, '_, '_> {
     pub(super) fn inner(&mut self, finder: &mut Finder<'_>, program: &Program, reading: &Reading) {
         let effective = reading.effective(program);
         let call = finder.outer;
+        // A shortened flag may be another one, so only a flag in full makes a program run nothing.
         let is = |list: &[String]| reading.flags.iter().any(|used| list.contains(&used.name));
         if is(&program.inert_flags) || is(&effective.inert_flags) {
             return;
         }
         let mut placeholders = effective.placeholders.clone();
         let mut replaced = false;
-        for used in reading.flags.iter().filter(|used| effective.placeholder_flags.contains(&used.name)) {
+        for used in reading.flags.iter().filter(|used| used.is(&effective.placeholder_flags)) {
             replaced = true;
             let value = value_of(call, used.value.as_ref());
             placeholders.push(value.as_ref().and_then(Word::known).unwrap_or("{}").to_string());
@@ -47,7 +48,7 @@ impl Walk<'_, '_, '_> {
         let appends = !replaced && effective.inner.contains(&Inner::InputWords);
         let shape = Shape { placeholders, appends, plain: reading.flags.is_empty() };
         let shell = is_shell_like(effective);
-        let text_flag = |flags: &[String]| reading.flags.iter().any(|used| flags.contains(&used.name));
+        let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
         let reads_text = effective
             .inner
             .iter()
@@ -60,6 +61,9 @@ impl Walk<'_, '_, '_> {
         for inner in &effective.inner {
             match inner {
                 Inner::Operands { .. } if reads_text || splits => {}
+                // What stands behind `--` is told exactly.
+                Inner::Operands { .. }
+                    if reading.dashes.is_some() && effective.inner.contains(&Inner::AfterDashes) => {}
                 Inner::Operands { skip } => self.operands(finder, effective, reading, *skip as usize, &shape),
                 Inner::OperandsText { skip } => {
                     let Some((mut words, _)) = tail(call, effective, reading, *skip as usize) else {
@@ -99,7 +103,7 @@ impl Walk<'_, '_, '_> {
                     }
                 }
                 Inner::FlagText { flags } => {
-                    for used in reading.flags.iter().filter(|used| flags.contains(&used.name)) {
+                    for used in reading.flags.iter().filter(|used| used.is(flags)) {
                         if let Some(value) = value_of(call, used.value.as_ref()) {
                             self.text(finder, joined(&[value], " "), effective, &[]);
                         } else if shell && let Some(at) = reading.operands.first() {
@@ -111,7 +115,7 @@ impl Walk<'_, '_, '_> {
                     }
                 }
                 Inner::SettingText { flags, prefixes } => {
-                    for used in reading.flags.iter().filter(|used| flags.contains(&used.name)) {
+                    for used in reading.flags.iter().filter(|used| used.is(flags)) {
                         match value_of(call, used.value.as_ref()) {
                             Some(Word::Known(value)) => {
                                 if let Some(text) = prefixes.iter().find_map(|prefix| behind(&value, prefix))
@@ -302,7 +306,7 @@ impl Walk<'_, '_, '_> {
         flags: &[String],
     ) {
         let call = finder.outer;
-        let Some(used) = reading.flags.iter().find(|used| flags.contains(&used.name)) else { return };
+        let Some(used) = reading.flags.iter().find(|used| used.is(flags)) else { return };
         let split = value_of(call, used.value.as_ref()).and_then(|word| word.known().and_then(split_words));
         let Some(split) = split else { return self.gap(finder.index, Gap::UnreadCode) };
         let behind = used.at + if matches!(used.value, Some(FlagValue::Next(_))) { 2 } else { 1 };
@@ -342,7 +346,7 @@ impl Walk<'_, '_, '_> {
         let first = reading.operands.get(skipped(program)).and_then(|at| call.words.get(*at));
         let named =
             matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
-        let forced = reading.flags.iter().any(|used| program.input_flags.contains(&used.name));
+        let forced = reading.flags.iter().any(|used| used.is(&program.input_flags));
         match first {
             Some(_) if named || forced => {}
             Some(Word::Unknown(_) | Word::Glob(_)) if skipped(program) == 0 => {
@@ -450,7 +454,7 @@ fn joined(words: &[Word], separator: &str) -> Text {
                             some |= !text.trim().is_empty();
                             out.push_str(text);
                         }
-                        Piece::Hole { .. } => out.push_str("${_}"),
+                        Piece::Hole { .. } | Piece::Name => out.push_str("${_}"),
                     }
                 }
             }
