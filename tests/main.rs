@@ -7,6 +7,7 @@
 mod cli;
 mod diagnostics;
 mod docs;
+mod expansion;
 mod explain;
 mod firewall;
 mod generate;

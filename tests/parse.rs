@@ -123,8 +123,15 @@ fn the_growth_of_the_language_parses() {
 policy "growth" language 1
 program sudo { runs its operands options first flags with values -u, --user flags that run nothing -v, -l }
 program env, nice { runs its operands after 1 assignments first }
-program docker { runs its operands after words exec, "compose exec" options none }
-program sh { runs -c as text runs its input flags with attached values -i, --color }
+program docker { options none under exec, "compose exec" { runs its operands after 1 flags without values -d } flags with values -H }
+program kubectl { under exec { # why
+runs its operands after -- } under run { } }
+program sh { runs -c as text runs its input flags with attached values -i, --color flags with values +o reads texts as posix }
+program make { flags that change folder -C, --directory flags that run its input -s }
+program parallel { options late placeholders "{}", "{.}" flags with placeholders -I ends its operands at ":::", "::::" }
+program trap { runs operand 1 as text }
+program python { runs its input as code }
+program tig { runs -c, --config as text after "alias.*=!", "core.pager=" options first }
 program su { runs -c, --command as text runs its operands as text }
 program xargs { runs its input as words }
 program ls { lists its operands options anywhere }
@@ -147,6 +154,31 @@ test "values" {
     let parsed = read(text);
     assert_eq!(parsed.diagnostics, []);
     check_format("growth", text);
+}
+
+/// A program's facts, what is said of them, and how many facts of the program are still there.
+#[test]
+fn facts_that_cannot_be() {
+    let rows = [
+        ("runs operand 0 as text", "there is no operand 0", 1),
+        ("runs -x as command after \"y\"", "beginnings stand behind `as text` only", 1),
+        ("reads texts as fish", "unknown shell `fish`", 1),
+        ("options last", "unknown place for options `last`", 1),
+        ("under a { under b { lists its operands } }", "a block behind `under` takes no `under`", 1),
+        ("lists its operands under a { options first", "this program is never closed", 2),
+        ("under { lists its operands } options first", "expected a name", 1),
+        ("runs its operands after 1 after 2", "`after` is said twice", 1),
+    ];
+    for (facts, wanted, count) in rows {
+        let parsed = read(&format!("policy \"n\" language 1\nprogram p {{ {facts} }}\n"));
+        assert_eq!(parsed.diagnostics.len(), 1, "{facts}");
+        let first = parsed.diagnostics.first().map(|one| one.message.clone()).unwrap_or_default();
+        assert!(first.starts_with(wanted), "{facts}\n{first}");
+        let [ast::Item::Program(program)] = parsed.file.items.as_slice() else {
+            panic!("{facts}: {parsed:?}")
+        };
+        assert_eq!(program.facts.len(), count, "{facts}\n{program:#?}");
+    }
 }
 
 #[test]

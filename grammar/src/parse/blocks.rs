@@ -259,6 +259,11 @@ impl<'t> Parser<'t> {
                     }
                     let read = match word {
                         "under" if body == Body::Program => self.under(token, nodes).map(|end| (None, end)),
+                        "under" if body == Body::Under => {
+                            self.misplaced_statement(body, token);
+                            self.skipped = true;
+                            Ok((None, self.behind_braces(token.end)))
+                        }
                         _ => self.block_statement(body, token),
                     };
                     match read {
@@ -314,6 +319,22 @@ impl<'t> Parser<'t> {
                 let span = self.span(open, open + 1);
                 Ok(self.statements(Body::Under, span, open + 1, &mut Vec::new()))
             }
+        }
+    }
+
+    /// Where the next braces end, without recursion however deep they nest.
+    fn behind_braces(&self, mut at: usize) -> usize {
+        let mut depth = 0usize;
+        loop {
+            let token = self.next(at);
+            match token.kind {
+                Kind::End => return token.start,
+                Kind::Open => depth += 1,
+                Kind::Close if depth <= 1 => return if depth == 0 { token.start } else { token.end },
+                Kind::Close => depth -= 1,
+                _ => {}
+            }
+            at = token.end;
         }
     }
 
