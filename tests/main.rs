@@ -4,7 +4,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod big;
 mod cli;
+mod damaged;
 mod diagnostics;
 mod docs;
 mod expansion;

