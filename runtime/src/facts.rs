@@ -241,6 +241,13 @@ pub struct CommandFact {
     pub unknown_is_data: bool,
 }
 
+impl CommandFact {
+    /// Whether a word is one operand, neither flag nor path, whatever it is.
+    pub(crate) fn is_name(&self, index: usize) -> bool {
+        self.names.iter().any(|name| *name as usize == index)
+    }
+}
+
 /// A value that could not be understood.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Opaque {

@@ -3,7 +3,7 @@
 //! INVARIANT: every word of the command is accounted for: spelled out by a term, taken by `*`, `-*` or `...`, and with
 //! `touching` in the set unless a term spells it out.
 
-use super::sets::{operand, operand_granted, target_granted};
+use super::sets::{name_in_folder_granted, operand, operand_granted, target_granted};
 use super::{OperandSet, RunPattern, Stage, Term, exact, word_granted};
 use crate::facts::{CommandFact, Facts, Part, Word};
 
@@ -121,6 +121,9 @@ impl View<'_, '_> {
     fn in_set(&self, index: usize) -> bool {
         match (self.touching, operand(self.facts, self.command, index)) {
             (None, _) | (Some(_), None) => true,
+            (Some(set), Some(operand)) if self.command.is_name(index) => {
+                name_in_folder_granted(set, &self.command.dir, &operand.word)
+            }
             (Some(set), Some(operand)) => operand_granted(set, &operand),
         }
     }
@@ -134,7 +137,7 @@ impl View<'_, '_> {
                     Word::OneOf(texts) => !texts.is_empty() && texts.iter().all(|t| !t.starts_with('-')),
                     Word::Glob(_) => false,
                     Word::Unknown { splits, text } => {
-                        let data = self.command.unknown_is_data || self.is_name(index);
+                        let data = self.command.unknown_is_data || self.command.is_name(index);
                         data && !splits && !text.starts_with('-')
                     }
                 };
@@ -142,11 +145,6 @@ impl View<'_, '_> {
             }
             Term::AnyFlags => false,
         }
-    }
-
-    /// "Such a word is one operand, neither flag nor path."
-    fn is_name(&self, index: usize) -> bool {
-        self.command.names.iter().any(|name| *name as usize == index)
     }
 
     /// A word that `-*` may stand for.
@@ -170,7 +168,10 @@ impl View<'_, '_> {
 
     /// A word that `...` may stand for.
     fn rest(&self, index: usize, word: &Word, dashes: bool) -> bool {
-        if matches!(word, Word::Unknown { .. }) && !self.command.unknown_is_data && !self.is_name(index) {
+        if matches!(word, Word::Unknown { .. })
+            && !self.command.unknown_is_data
+            && !self.command.is_name(index)
+        {
             return false;
         }
         if self.touching.is_none() {
@@ -187,7 +188,7 @@ impl View<'_, '_> {
                 Word::Known(text) => text.starts_with('-'),
                 Word::OneOf(texts) => texts.iter().any(|t| t.starts_with('-')),
                 Word::Glob(text) => !self.any_flags && text.starts_with(['*', '?', '[', '-']),
-                Word::Unknown { .. } => true,
+                Word::Unknown { .. } => !self.command.is_name(index),
             };
         !may_be_flag && self.in_set(index)
     }

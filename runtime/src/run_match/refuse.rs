@@ -66,11 +66,24 @@ fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> Mat
 
 /// "`touching` needs one operand, flag value or attached flag value in the set"; `<` reads a file as an operand does.
 fn touches(set: &super::OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
-    let words = (0..command.words.len()).filter_map(|i| operand(facts, command, i));
-    let words = words.map(|operand| operand_refused(set, &operand)).max().unwrap_or_default();
+    let words = (0..command.words.len()).filter_map(|i| {
+        let operand = operand(facts, command, i)?;
+        Some(match command.is_name(i) {
+            true => name_refused(&set.texts, &operand.word),
+            false => operand_refused(set, &operand),
+        })
+    });
+    let words = words.max().unwrap_or_default();
     let path = |number: Option<u32>| number.and_then(|n| facts.paths.get(n as usize));
     let reads = command.redirects.iter().filter(|r| r.file && !r.writes);
     words.max(reads.map(|r| target_refused(set, path(r.path))).max().unwrap_or_default())
+}
+
+/// The name of an object is no path, and has no letter that would make it one or a setting of something.
+fn name_refused(texts: &[&str], word: &Word) -> Match {
+    let possible = |text: &&&str| text.contains(['[', '\\']) || !text.contains([':', '/', '=', '!']);
+    let texts: Vec<&str> = texts.iter().filter(possible).copied().collect();
+    word_refused(&texts, word)
 }
 
 /// A word from which several may come.
@@ -222,6 +235,9 @@ fn flag_somewhere(flags: &[&str], command: &CommandFact) -> Match {
         let part = command.parts.get(index).unwrap_or(&Part::Unclear);
         if *part == Part::Dashes {
             break;
+        }
+        if command.is_name(index) {
+            continue;
         }
         // The value of a flag may stand in the next word.
         let next = match command.parts.get(index + 1) {

@@ -157,6 +157,18 @@ pub(super) fn operand_granted(set: &OperandSet<'_>, operand: &Operand<'_>) -> bo
     (text || paths_granted(&set.paths, operand)) && !taken_back_maybe(set, operand)
 }
 
+/// Whether the set has every entry of the folder, so that a name without folders is in it should it be taken for a path.
+pub(super) fn name_in_folder_granted(set: &OperandSet<'_>, folder: &PathName, word: &Word) -> bool {
+    let has = |view: &String| {
+        let entry = format!("{view}/\u{1}");
+        let whole = set.paths.iter().filter(|g| g.ends_with("/**"));
+        whole.into_iter().any(|g| glob::matches(g, &entry, Syntax::Path, false))
+    };
+    set.except_paths.is_empty()
+        && word_refused(&set.except_texts, word) == Match::No
+        && folder.views.iter().any(has)
+}
+
 fn taken_back_maybe(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
     let text = match &operand.word {
         Word::Known(text) => set.except_texts.iter().any(|p| folded(p, text)),
