@@ -100,7 +100,7 @@ fn no_script_hides_a_command() {
 }
 
 /// One row: a text, and a command that must be listed, its words joined with one blank.
-const CARRIED: [(&str, &str); 41] = [
+const CARRIED: [(&str, &str); 44] = [
     ("sudo -s <<< 'git push'", "git push"),
     ("echo 'git push' | sudo -i", "git push"),
     ("sudo --unheard value git push", "git push"),
@@ -119,6 +119,9 @@ const CARRIED: [(&str, &str); 41] = [
     ("xargs -I @ git push @ < f", "git push ?"),
     ("parallel -I @ git push @ ::: a b", "git push ?"),
     ("parallel ::: 'git push' ls", "git push"),
+    ("parallel git push ::: --force", "git push ?"),
+    ("parallel git push < f", "git push ?"),
+    ("echo 'git push' | parallel", "git push"),
     ("bash +o posix -c 'git push'", "git push"),
     ("bash -euo pipefail -c 'git push'", "git push"),
     ("dash -s x <<< 'git push'", "git push"),

@@ -69,7 +69,8 @@ impl Walk<'_, '_, '_> {
                     let Some((mut words, _)) = tail(call, effective, reading, *skip as usize) else {
                         continue;
                     };
-                    match end_of(&words, effective) {
+                    let end = end_of(&words, effective);
+                    match end {
                         // `parallel ::: TEXT TEXT`: each word is a text of its own.
                         Some(0) => {
                             for word in words.get(1..).unwrap_or_default() {
@@ -80,7 +81,13 @@ impl Walk<'_, '_, '_> {
                         Some(end) => words.truncate(end),
                         None => {}
                     }
-                    let text = joined(&substitute(words, &shape.placeholders), " ");
+                    let mut words = substitute(words, &shape.placeholders);
+                    // `parallel rm ::: a b`: without a placeholder each of them is one more word.
+                    let replaces = words.iter().any(|word| word.known().is_none());
+                    if (end.is_some() || shape.appends) && !replaces {
+                        words.push(Word::Unknown(vec![Piece::Hole { quoted: true }]));
+                    }
+                    let text = joined(&words, " ");
                     self.text(finder, text, effective, &[]);
                 }
                 Inner::OperandText { index } => {
