@@ -4,7 +4,7 @@
 
 use super::programs::halves;
 use super::store::{Range, Store};
-use super::{EmitError, Emitted, automaton};
+use super::{EmitError, Emitted, MOST_TABLE, automaton};
 use crate::automata::Syntax;
 use crate::ir::{BlockKind, Kind, LineId, Matcher, Policy, RunPattern, RunTerm, Verb};
 use policy_runtime::table::layout::{EVERY_WORD, Section, WIDTH, matcher, program_pattern, role, run_key};
@@ -15,6 +15,8 @@ type Key = (u32, u32, Vec<u32>, u32);
 
 #[derive(Default)]
 struct Draft {
+    /// The first line, to point at.
+    line: Option<LineId>,
     /// By subject and grant: ranks with their globs.
     globs: BTreeMap<(u32, bool), Vec<(String, u32)>>,
     runs: Vec<(u32, usize)>,
@@ -45,6 +47,7 @@ pub(super) fn groups(
             Emitted::Miss(line) => (LineId(*line), None),
         };
         let draft = drafts.entry(key(policy, line)?).or_default();
+        draft.line.get_or_insert(line);
         match index {
             Some(index) => draft.pattern(policy, rank, index, voided.contains(&line.0))?,
             None => draft.miss(policy, rank, line)?,
@@ -58,7 +61,14 @@ pub(super) fn groups(
             range.first = index;
         }
         range.count += 1;
+        let line = draft.line.and_then(|line| policy.lines.get(line.0 as usize));
         draft.write(policy, emitted, [role, opens], &withins, store)?;
+        // Said as soon as it is known: what is written behind this would only take memory.
+        if store.bytes() > MOST_TABLE {
+            let message =
+                format!("the table grows over {MOST_TABLE} bytes; too many blocks have tools of their own");
+            return Err(EmitError { place: line.map(|line| line.place), message });
+        }
     }
     Ok(ranges)
 }

@@ -138,6 +138,11 @@ impl Store {
         range
     }
 
+    /// Bytes of all sections so far.
+    pub(super) fn bytes(&self) -> usize {
+        self.sections.iter().map(Vec::len).sum()
+    }
+
     /// The sections, in the order of their tags.
     pub(super) fn into_sections(self) -> [Vec<u8>; SECTIONS] {
         self.sections
