@@ -80,7 +80,8 @@ pub(crate) struct Resolver<'a, 'b> {
     /// Some text could not be parsed.
     pub(crate) broken: bool,
     out: Resolved,
-    parsed: BTreeMap<String, (FileId, Rc<ast::File>)>,
+    /// Files by name, and packs by name: a file never stands in for a pack that is called like it.
+    parsed: BTreeMap<(bool, String), (FileId, Rc<ast::File>)>,
     seen: Vec<(FileId, Vec<String>)>,
 }
 
@@ -111,7 +112,7 @@ impl<'a, 'b> Resolver<'a, 'b> {
             }
             None => self.parse(main),
         };
-        self.parsed.insert(name, (main, Rc::clone(&tree)));
+        self.parsed.insert((false, name), (main, Rc::clone(&tree)));
         let mut open = Vec::new();
         self.unit(main, tree, UnitKind::Main, String::new(), Vec::new(), false, None, &mut open);
         for pack in always {
@@ -142,13 +143,13 @@ impl<'a, 'b> Resolver<'a, 'b> {
 
     /// A built-in pack, parsed once.
     fn pack(&mut self, name: &str) -> Option<(FileId, Rc<ast::File>)> {
-        if let Some((file, tree)) = self.parsed.get(name) {
+        if let Some((file, tree)) = self.parsed.get(&(true, name.to_owned())) {
             return Some((*file, Rc::clone(tree)));
         }
         let text = packs::pack(name)?;
         let file = self.sources.add(name, text);
         let tree = self.parse(file);
-        self.parsed.insert(name.to_owned(), (file, Rc::clone(&tree)));
+        self.parsed.insert((true, name.to_owned()), (file, Rc::clone(&tree)));
         Some((file, tree))
     }
 
@@ -293,11 +294,11 @@ impl<'a, 'b> Resolver<'a, 'b> {
 
     fn user_file(&mut self, file: FileId, used: &ast::Text, folders: &[String], open: &mut Vec<FileId>) {
         let name = self.sources.file(file).map(|f| f.name.clone()).unwrap_or_default();
-        let (file, tree) = match self.parsed.get(&name) {
+        let (file, tree) = match self.parsed.get(&(false, name.clone())) {
             Some((file, tree)) => (*file, Rc::clone(tree)),
             None => {
                 let tree = self.parse(file);
-                self.parsed.insert(name.clone(), (file, Rc::clone(&tree)));
+                self.parsed.insert((false, name.clone()), (file, Rc::clone(&tree)));
                 (file, tree)
             }
         };

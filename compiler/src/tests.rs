@@ -387,3 +387,24 @@ fn details_of_programs() {
     assert_eq!(find("trap").inner, [Inner::OperandText { index: 0 }]);
     assert!(find("xargs").placeholder_flags.contains(&"-I".to_owned()));
 }
+
+/// A file that is called like a pack does not take its place.
+#[test]
+fn a_file_never_stands_in_for_a_pack() {
+    let mut sources = SourceMap::default();
+    let main = sources.add("std/self", "policy \"p\" language 1\nuse std/git\n");
+    let compiled = compile(CompileInput {
+        sources: &mut sources,
+        main,
+        tree: None,
+        load: &mut |_: &mut SourceMap, _: &str, _: FileId| Err(String::new()),
+        kind: LayerKind::Test,
+        trusted: true,
+        today: 20_000,
+        always: &["std/self"],
+    });
+    let policy = compiled.policy.unwrap_or_else(|| panic!("{:#?}", compiled.diagnostics));
+    for guard in ["std/self/held-files", "std/git/no-force-push"] {
+        assert!(policy.blocks.iter().any(|block| block.name == guard), "{guard} is missing");
+    }
+}

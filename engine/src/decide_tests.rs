@@ -292,3 +292,33 @@ fn no_project_file_loosens_a_call() {
     }
     assert!(usable >= 15, "only {usable} of the generated files say anything");
 }
+
+/// What holds the agent is held whatever the layers allow.
+#[test]
+fn what_holds_the_agent_is_always_held() {
+    let world = World::new("e-self");
+    let everything = "default allow\nrule all on \"*\" {\n  allow path \"./**\", \"~/**\", \"/**\"\n  otherwise allow\n}\n";
+    let held = |world: &World| {
+        let write = |path: &str| {
+            let call = world.call("Write", json!({ "file_path": path, "content": "x" }), "repo", "");
+            world.engine().decide(&call).verdict
+        };
+        for path in
+            ["agent.policy", ".claude/settings.json", "~/.claude/settings.local.json", "../repo/agent.policy"]
+        {
+            let verdict = write(path);
+            assert_eq!(verdict.decision, Decision::Deny, "{path}: {verdict:?}");
+            assert!(verdict.steps[0].rule.starts_with("std/self/"), "{path}: {:?}", verdict.steps[0]);
+        }
+        assert!(write("src/main.rs").decision < Decision::Deny);
+        for command in ["echo x >> agent.policy", "rm -rf .claude", "policy trust"] {
+            assert_eq!(world.bash(command, "repo", "").verdict.decision, Decision::Deny, "{command}");
+        }
+    };
+    world.scratch.file("repo/.git/HEAD", "");
+    held(&world);
+    let file = world.project(everything);
+    world.trust(&file);
+    world.user(everything);
+    held(&world);
+}
