@@ -101,6 +101,7 @@ codes! {
     UnusedException = "policy::lint::unused-exception", "The guard of an exception is never in force.";
     WideToolGlob = "policy::lint::wide-tool-glob", "A tool pattern of a granting rule matches more than it says.";
 
+    NotWritten = "policy::table::not-written", "The table of the policy would be too large, or one of its patterns would.";
     Unmet = "policy::test::unmet", "A tested call got another decision.";
 }
 

@@ -9,7 +9,7 @@ use crate::open::{self, FileError};
 use crate::sources::Loader;
 use crate::tested;
 use policy_compiler::emit::EmitError;
-use policy_compiler::{CompileInput, LayerKind, Summary, ir};
+use policy_compiler::{Code, CompileInput, LayerKind, Summary, ir};
 use policy_grammar::ast::{File, Item, Origin};
 use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::{FileId, SourceMap, Span};
@@ -241,7 +241,8 @@ fn no_table(error: &EmitError, policy: &ir::Policy, map: &SourceMap) -> Diagnost
         let offset = |at: usize| u32::try_from(at).ok();
         Some(Span { file: FileId(offset(number)?), start: offset(start)?, end: offset(start + length)? })
     });
-    Diagnostic::error("policy::table::not-written", &error.message, span.unwrap_or_default(), "here")
+    Diagnostic::error(Code::NotWritten.as_str(), &error.message, span.unwrap_or_default(), "here")
+        .with_help("use fewer or shorter patterns, or put them into blocks with the same scope")
 }
 
 /// Hash of all texts with their names.

@@ -90,7 +90,8 @@ fn one_message_each() {
 #[test]
 fn every_code_has_a_file() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/diagnostics");
-    for code in crate::Code::ALL {
+    // Said when the table is written, of sizes that no file here should have.
+    for code in crate::Code::ALL.iter().filter(|code| **code != crate::Code::NotWritten) {
         let path = folder.join(format!("{}.policy", code.name()));
         let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
         let said =
