@@ -291,9 +291,16 @@ pub(crate) struct AuditArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
     /// Only lines of this UTC day and later (YYYY-MM-DD).
-    #[arg(long, value_name = "DAY")]
+    #[arg(long, value_name = "DAY", value_parser = day)]
     pub(crate) since: Option<String>,
     /// Only the last N lines that match.
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
+}
+
+/// A day as the lines of the log begin with it.
+fn day(text: &str) -> Result<String, String> {
+    let shape = |(at, byte): (usize, &u8)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
+    let is_day = text.len() == 10 && text.as_bytes().iter().enumerate().all(shape);
+    if is_day { Ok(text.to_string()) } else { Err("a day is written as YYYY-MM-DD".to_string()) }
 }

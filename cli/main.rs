@@ -19,8 +19,10 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let flavor = Flavor::of(words.first());
-    if words.get(1).is_some_and(|word| word == "hook") && !asks_for_help(&words) {
-        return commands::hook::run(words.get(2..).unwrap_or_default(), flavor);
+    if let Some(words) = words_of_hook(&words)
+        && !asks_for_help(&words)
+    {
+        return commands::hook::run(&words, flavor);
     }
     if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
         eprintln!(
@@ -40,6 +42,28 @@ fn main() -> ExitCode {
                 eprintln!("{}: {}", flavor.name(), output::visible(&failure.message));
             }
             ExitCode::from(failure.code)
+        }
+    }
+}
+
+/// The words of a hook without `hook` itself, when that is the command.
+///
+/// SECURITY: options may stand before it too; a host would take clap's answer to a slip there for no opinion.
+fn words_of_hook(words: &[OsString]) -> Option<Vec<OsString>> {
+    let mut rest = words.iter().skip(1);
+    let mut before = Vec::new();
+    loop {
+        let word = rest.next()?;
+        if word == "hook" {
+            before.extend(rest.cloned());
+            return Some(before);
+        }
+        if !word.as_encoded_bytes().starts_with(b"-") {
+            return None;
+        }
+        before.push(word.clone());
+        if ["--home", "--project", "--format"].iter().any(|option| word == *option) {
+            before.push(rest.next()?.clone());
         }
     }
 }
@@ -73,9 +97,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Check(args) => commands::check::run(&args, context),
         Command::Explain(args) => commands::explain::run(&args, context),
         Command::Shell(args) => commands::shell::run(&args, context),
-        Command::Hook(_) => {
-            Err(output::Failure::usage("`hook` is the first word: `policy hook --host NAME`"))
-        }
+        Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Wrap { .. } => Err(output::Failure::usage(
             "`wrap` is not in this version; register `policy hook` with the host instead",

@@ -212,3 +212,32 @@ fn trust_and_init() {
     assert_eq!(code(&world.run(&["trust"])), 0);
     assert_eq!(code(&world.run(&["check", "bash", "{\"command\": \"cargo test\"}"])), 0);
 }
+
+#[test]
+fn options_before_hook_and_slips_there_never_open_the_gate() {
+    let world = World::new("before-hook");
+    world.file("repo/agent.policy", "policy \"p\" language 1\nguard g on bash { deny run `rm` }\n");
+    let home = world.0.join("home").display().to_string();
+    let words: [&[&str]; 4] = [
+        &["-q", "hook", "--host", "claude-code"],
+        &["hook", "--host", "claude-code", "-v", "--format", "json"],
+        &["--format=plain", "hook", "--host", "claude-code"],
+        &["--bogus=1", "hook", "--host", "claude-code"],
+    ];
+    for words in words {
+        let words: Vec<&str> = ["--home", &home].into_iter().chain(words.iter().copied()).collect();
+        let mut child = world.command(&words).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(&world.event("rm x")).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{words:?}");
+        assert_eq!(output.status.code(), Some(0), "{words:?}");
+    }
+}
+
+#[test]
+fn the_audit_takes_only_days() {
+    let world = World::new("audit-day");
+    assert_eq!(world.run(&["audit", "--since", "yesterday"]).status.code(), Some(64));
+    assert_eq!(world.run(&["audit", "--since", "2027-01-31"]).status.code(), Some(0));
+}

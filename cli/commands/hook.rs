@@ -90,12 +90,17 @@ fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
             Some((name, value)) if name.starts_with("--") => (name.to_string(), Some(OsString::from(value))),
             _ => (text, None),
         };
+        // The answer has the host's own form, and says nothing but the answer: these change nothing.
+        if attached.is_none() && ["-q", "--quiet", "-v", "--verbose"].contains(&name.as_str()) {
+            continue;
+        }
         let Some(value) = attached.or_else(|| rest.next().cloned()) else {
             wrong.get_or_insert(format!("`{name}` needs a value"));
             break;
         };
         let file = || absolute_word(&value);
         let done = match name.as_str() {
+            "--format" => Some(()),
             "--host" => value.to_str().map(|text| out.host = Some(text.to_string())),
             "--as" => value.to_str().map(|text| out.label = Some(text.to_string())),
             "--policy" => file().map(|path| out.policy = Some(path)),
