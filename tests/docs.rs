@@ -133,25 +133,26 @@ impl Page<'_> {
     }
 
     fn item(&mut self, item: &Item) {
-        let (title, span) = match item {
+        let title = match item {
             Item::Block(block) => return self.block(block),
-            Item::List { name, span, .. } => (format!("list `@{}/{}`", self.pack, name.node), *span),
+            Item::Project { items, .. } => return items.iter().for_each(|item| self.item(item)),
+            Item::List { name, .. } => format!("list `@{}/{}`", self.pack, name.node),
             Item::Program(program) => {
                 let names: Vec<String> =
                     program.names.iter().map(|name| format!("`{}`", name.node)).collect();
-                (format!("program {}", names.join(", ")), program.span)
+                format!("program {}", names.join(", "))
             }
-            Item::Test(test) => (format!("test \"{}\"", test.title.node), test.span),
-            Item::Project { items, .. } => return items.iter().for_each(|item| self.item(item)),
-            Item::Default { span, .. }
-            | Item::AskTimeout { span, .. }
-            | Item::Mode { span, .. }
-            | Item::Severity { span, .. }
-            | Item::Use { span, .. }
-            | Item::Set { span, .. }
-            | Item::Asset { span, .. } => ("setting".to_owned(), *span),
-            Item::Secret { name, span, .. } => (format!("secret `{}`", name.node), *span),
+            Item::Test(test) => format!("test \"{}\"", test.title.node),
+            Item::Secret { name, .. } => format!("secret `{}`", name.node),
+            Item::Default { .. }
+            | Item::AskTimeout { .. }
+            | Item::Mode { .. }
+            | Item::Severity { .. }
+            | Item::Use { .. }
+            | Item::Set { .. }
+            | Item::Asset { .. } => "setting".to_owned(),
         };
+        let span = span_of(item);
         let lines = self.lines(span, span);
         let _ = writeln!(self.out, "## {title}\n");
         fenced(&mut self.out, "policy", &lines);

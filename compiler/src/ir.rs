@@ -3,6 +3,8 @@
 //! INVARIANT: nothing here needs a name to be looked up; everything is in the order in which it is emitted, so
 //! the same policy gives the same bytes.
 
+pub use policy_runtime::table::{BlockKind, Kind, Verb};
+
 /// Index into [`Policy::scopes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ScopeId(pub u32);
@@ -90,17 +92,6 @@ pub struct Within {
     pub exclude: Vec<String>,
 }
 
-/// What a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum BlockKind {
-    /// Answers.
-    Rule,
-    /// Tightens.
-    Guard,
-    /// Opens one guard.
-    Exception,
-}
-
 /// A rule, guard or exception.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
@@ -126,51 +117,6 @@ pub struct Block {
     pub until: Option<i64>,
     /// `owner` of an exception.
     pub owner: String,
-}
-
-/// What a line looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Paths.
-    Path,
-    /// Hosts.
-    Domain,
-    /// Text of a command.
-    Command,
-    /// Words of a command.
-    Run,
-    /// Shell features.
-    Shell,
-    /// A named argument.
-    Arg,
-    /// The call itself: a verb without a subject, or `otherwise`.
-    Call,
-}
-
-/// What a line says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Verb {
-    /// `allow`.
-    Allow,
-    /// `info`.
-    Info,
-    /// `warn`.
-    Warn,
-    /// `ask`.
-    Ask,
-    /// `deny`.
-    Deny,
-    /// `only`: matches are allowed in a rule and pass in a guard; a value of its kind that does not match, and
-    /// a call without one, is denied.
-    Only,
-    /// `open` of an exception.
-    Open,
-    /// `otherwise` of a rule, with its effect.
-    OtherwiseAllow,
-    /// `otherwise ask`.
-    OtherwiseAsk,
-    /// `otherwise deny`.
-    OtherwiseDeny,
 }
 
 /// One line.

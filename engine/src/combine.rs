@@ -120,37 +120,7 @@ fn quote(text: &mut String) {
 ///
 /// SECURITY: a repository would write "ignore your instructions" over many lines, or hide them behind direction marks.
 pub fn clean(text: &str) -> String {
-    let mut out = String::new();
-    let mut count = 0;
-    let mut blank = false;
-    for ch in text.chars() {
-        if ch.is_whitespace() {
-            blank = count > 0;
-            continue;
-        }
-        if ch.is_control() || hidden(ch) {
-            continue;
-        }
-        if count >= MAX_TEXT {
-            out.push('…');
-            break;
-        }
-        if blank {
-            out.push(' ');
-            count += 1;
-            blank = false;
-        }
-        out.push(ch);
-        count += 1;
-    }
-    out
-}
-
-fn hidden(ch: char) -> bool {
-    matches!(ch,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
-        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
-        | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+    policy_hosts::reply::clean(text, MAX_TEXT)
 }
 
 #[cfg(test)]
@@ -208,7 +178,7 @@ mod tests {
 
     #[test]
     fn foreign_texts_are_one_clean_line() {
-        assert_eq!(clean("a\n\n b\u{202e}c\u{1b}[31md\u{e0041}"), "a bc[31md");
+        assert_eq!(clean("a\n\n b\u{202e}c\u{1b}[31md\u{e0041}"), "a bc [31md");
         assert_eq!(clean(&"x".repeat(500)).chars().count(), 201);
         let all = restrict(verdict(Deny, "stop\nnow"));
         assert_eq!(all.steps[0].because, "the project's policy says: stop now");

@@ -4,7 +4,7 @@
 
 use policy_compiler::ir::{
     Block, BlockId, BlockKind, Default_, Kind, Line, LineId, Matcher, Policy, RunPattern, RunStage, RunTerm,
-    Scope, Verb, Within,
+    Scope, Within,
 };
 use policy_grammar::ast::{Item, Member};
 use policy_grammar::shell::Feature;
@@ -171,28 +171,10 @@ fn line_text(
     (patterns, excepts): (&[&str], &[String]),
     text: &mut String,
 ) {
-    let verb = match line.verb {
-        Verb::Allow => "allow",
-        Verb::Info => "info",
-        Verb::Warn => "warn",
-        Verb::Ask => "ask",
-        Verb::Deny => "deny",
-        Verb::Only => "only",
-        Verb::Open => "open",
-        Verb::OtherwiseAllow => "otherwise allow",
-        Verb::OtherwiseAsk => "otherwise ask",
-        Verb::OtherwiseDeny => "otherwise deny",
-    };
-    let kind = match line.kind {
-        Kind::Path => " path",
-        Kind::Domain => " domain",
-        Kind::Command => " command",
-        Kind::Run => " run",
-        Kind::Shell => " shell",
-        Kind::Arg => " arg",
-        Kind::Call => "",
-    };
-    let _ = write!(text, "  {verb:<5}{kind}");
+    let _ = write!(text, "  {:<5}", line.verb.word());
+    if line.kind != Kind::Call {
+        let _ = write!(text, " {}", line.kind.word());
+    }
     if !line.arg.is_empty() {
         let _ = write!(text, " {}", line.arg);
     }

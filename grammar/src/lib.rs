@@ -5,6 +5,7 @@
 
 pub mod ast;
 pub mod code;
+mod codes;
 pub mod diagnostic;
 mod parse;
 mod print;

@@ -26,7 +26,8 @@ use pest::Parser as _;
 use pest::error::ErrorVariant;
 
 pub(crate) use lex::{Kind as TokenKind, hidden, next as next_token};
-pub(crate) use words::is_bare_name;
+pub(crate) use blocks::empty_block;
+pub(crate) use words::{distance, is_bare_name};
 
 /// The derived parser of `policy.pest`.
 #[allow(missing_docs, clippy::upper_case_acronyms)]

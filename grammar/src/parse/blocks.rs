@@ -386,21 +386,7 @@ impl<'t> Parser<'t> {
             self.check_to(kind, &name, to.as_ref());
         }
         let scopes = head.map(|head| self.scopes(head)).unwrap_or_default();
-        let mut block = Block {
-            kind,
-            name,
-            to,
-            scopes,
-            because: None,
-            suggest: None,
-            ask_timeout: None,
-            owner: None,
-            until: None,
-            lines: Vec::new(),
-            otherwise: None,
-            expects: Vec::new(),
-            span,
-        };
+        let mut block = Block { to, scopes, ..empty_block(kind, name, span) };
         for node in nodes {
             self.block_part(&mut block, &node);
         }
@@ -673,5 +659,24 @@ impl<'t> Parser<'t> {
             }
             _ => {}
         }
+    }
+}
+
+/// A block of which nothing but its head is known.
+pub(crate) fn empty_block(kind: BlockKind, name: Text, span: Span) -> Block {
+    Block {
+        kind,
+        name,
+        to: None,
+        scopes: Scopes::default(),
+        because: None,
+        suggest: None,
+        ask_timeout: None,
+        owner: None,
+        until: None,
+        lines: Vec::new(),
+        otherwise: None,
+        expects: Vec::new(),
+        span,
     }
 }

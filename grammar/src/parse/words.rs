@@ -165,7 +165,7 @@ pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
 }
 
 /// Edits (insert, remove, replace, swap neighbors) from one word to the other.
-fn distance(left: &str, right: &str) -> usize {
+pub(crate) fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.to_lowercase().chars().collect();
     let right: Vec<char> = right.chars().collect();
     let mut before: Vec<usize> = Vec::new();

@@ -482,7 +482,13 @@ pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
 
 /// A text with its holes filled by a placeholder; `None` when nothing of it is known.
 pub(crate) fn fill(pieces: &[Piece]) -> Option<String> {
-    let (mut out, mut some) = (String::new(), false);
+    let mut out = String::new();
+    fill_into(&mut out, pieces).then_some(out)
+}
+
+/// The same behind other text; whether anything of it is known.
+pub(crate) fn fill_into(out: &mut String, pieces: &[Piece]) -> bool {
+    let mut some = false;
     for piece in pieces {
         match piece {
             Piece::Text(text) | Piece::Tilde(text) => {
@@ -492,7 +498,7 @@ pub(crate) fn fill(pieces: &[Piece]) -> Option<String> {
             Piece::Hole { .. } | Piece::Name => out.push_str("${_}"),
         }
     }
-    some.then_some(out)
+    some
 }
 
 /// The features of one redirection.

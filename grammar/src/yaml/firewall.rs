@@ -8,11 +8,10 @@ mod rule;
 use super::code::Code;
 use super::node::{self, Key, Node, Value};
 use super::words;
-use crate::ast::{Block, DefaultWord, Effect, File, Header, Item, Origin, Otherwise};
+use crate::ast::{Block, BlockKind, DefaultWord, Effect, File, Header, Item, Origin, Otherwise};
 use crate::diagnostic::{Diagnostic, Level};
-use crate::parse::Parsed;
+use crate::parse::{Parsed, empty_block};
 use crate::source::{FileId, Span, Spanned};
-use rule::empty_rule;
 use std::collections::BTreeMap;
 
 /// The pack that holds the built-in protections.
@@ -218,7 +217,7 @@ impl Reader {
         Block {
             otherwise: Some(Otherwise { effect: spanned(default.node.effect(), span), because: None, span }),
             because: Some(spanned("no rule of the file is for this tool".to_owned(), span)),
-            ..empty_rule(spanned(name, span), span)
+            ..empty_block(BlockKind::Rule, spanned(name, span), span)
         }
     }
 

@@ -2,6 +2,8 @@
 //!
 //! INVARIANT: suggestions come from the given list only, in its order at a tie.
 
+use crate::parse::{distance, is_bare_name};
+
 /// What other tools call it.
 const KNOWN_WRONG: &[(&str, &str)] = &[
     ("deny", "block"),
@@ -47,23 +49,6 @@ pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     (best.0 <= 1 + best.1.len() / 4).then_some(best.1)
 }
 
-/// Edits between two short words.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let replace = row.get(j).copied().unwrap_or(0) + usize::from(x != *y);
-            let delete = row.get(j + 1).copied().unwrap_or(0) + 1;
-            let insert = next.last().copied().unwrap_or(0) + 1;
-            next.push(replace.min(delete).min(insert));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
-}
-
 /// Whether a block of the language may have this name.
 pub(super) fn is_name(text: &str) -> bool {
     text.len() <= 100
@@ -71,51 +56,9 @@ pub(super) fn is_name(text: &str) -> bool {
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
-/// Words that cannot stand bare as the name of a tool or server.
-const KEYWORDS: &[&str] = &[
-    "exception",
-    "otherwise",
-    "severity",
-    "because",
-    "default",
-    "program",
-    "project",
-    "suggest",
-    "assert",
-    "except",
-    "expect",
-    "secret",
-    "unless",
-    "allow",
-    "asset",
-    "guard",
-    "owner",
-    "until",
-    "deny",
-    "from",
-    "info",
-    "list",
-    "mode",
-    "only",
-    "open",
-    "rule",
-    "test",
-    "then",
-    "warn",
-    "when",
-    "ask",
-    "for",
-    "set",
-    "use",
-    "as",
-    "at",
-    "by",
-    "on",
-];
-
 /// Whether a tool or server may stand without quotes.
 pub(super) fn is_bare(text: &str) -> bool {
-    is_name(text) && !KEYWORDS.contains(&text)
+    is_name(text) && is_bare_name(text)
 }
 
 /// A name made of an id: letters, digits and single dashes.
@@ -137,17 +80,6 @@ pub(super) fn name_of(id: &str, number: usize) -> String {
         Some(first) if first.is_ascii_digit() => format!("rule-{name}"),
         Some(_) => name.to_owned(),
     }
-}
-
-/// Whether a character cannot be seen, or changes the order in which others are.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}'
-        )
-        || matches!(c, '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use super::matching::{Hit, Matching, Subject};
 use super::report::{Class, Found, Report, Value};
-use super::rules::{Sort, class, miss_rank, same_name, word};
+use super::rules::{Sort, class, miss_rank, present, same_name, word};
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::run_match::Match;
@@ -183,14 +183,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
             }
             for number in table.numbers(group.only)? {
                 let line = table.line(number?)?;
-                let present = match class(line.kind) {
-                    Sort::Path => path,
-                    Sort::Domain => domain,
-                    Sort::Command => !facts.commands.is_empty(),
-                    Sort::Arg => facts.args.iter().any(|a| a.name == line.arg),
-                    Sort::None => true,
-                };
-                if !present && let Some(rank) = miss_rank(self.matching, &line)? {
+                if !present(self.matching, &line, path, domain) && let Some(rank) = miss_rank(self.matching, &line)? {
                     let why = format!("the call has no {} at all", word(&line));
                     self.finding(&line, rank, sure, None, Value::Call, Some(why))?;
                 }

@@ -263,19 +263,11 @@ impl Judge<'_, '_, '_, '_> {
         }
         let inside = self.around(Value::Call, &[0])?;
         let otherwise = inside.iter().map(|g| g.otherwise).max().unwrap_or(0);
-        let facts = self.matching.facts;
         let table = self.matching.table;
         for group in inside {
             for number in table.numbers(group.only)? {
                 let line = table.line(number?)?;
-                let present = match class(line.kind) {
-                    Sort::Path => path,
-                    Sort::Domain => domain,
-                    Sort::Command => !facts.commands.is_empty(),
-                    Sort::Arg => facts.args.iter().any(|a| a.name == line.arg),
-                    Sort::None => true,
-                };
-                if present {
+                if present(self.matching, &line, path, domain) {
                     continue;
                 }
                 // The rank of its no stands among its patterns.
@@ -303,6 +295,22 @@ pub(super) fn word(line: &crate::table::Line<'_>) -> String {
         Sort::Command => "command".to_owned(),
         Sort::Arg => format!("argument `{}`", line.arg),
         Sort::None => "value".to_owned(),
+    }
+}
+
+/// Whether the call has a value of the kind of an `only` line; paths and hosts are counted by who asks.
+pub(super) fn present(
+    matching: &Matching<'_, '_>,
+    line: &crate::table::Line<'_>,
+    path: bool,
+    domain: bool,
+) -> bool {
+    match class(line.kind) {
+        Sort::Path => path,
+        Sort::Domain => domain,
+        Sort::Command => !matching.facts.commands.is_empty(),
+        Sort::Arg => matching.facts.args.iter().any(|arg| arg.name == line.arg),
+        Sort::None => true,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::shell::env::{Env, is_risky};
 use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read, skipped};
 use crate::shell::program::{Inner, Program};
 use crate::shell::simple::split_words;
-use crate::shell::walk::{Stdin, Walk};
+use crate::shell::walk::{Stdin, Walk, fill_into};
 use crate::shell::{Assignment, Dialect, Gap, MAX_NESTING, Part, Piece, Word};
 
 /// A shell text as far as it is known.
@@ -455,15 +455,7 @@ fn joined(words: &[Word], separator: &str) -> Text {
             }
             Word::Unknown(pieces) => {
                 guess = true;
-                for piece in pieces {
-                    match piece {
-                        Piece::Text(text) | Piece::Tilde(text) => {
-                            some |= !text.trim().is_empty();
-                            out.push_str(text);
-                        }
-                        Piece::Hole { .. } | Piece::Name => out.push_str("${_}"),
-                    }
-                }
+                some |= fill_into(&mut out, pieces);
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::ast::{
     Text, Verb,
 };
 use crate::diagnostic::{Diagnostic, Level};
+use crate::parse::{empty_block, hidden};
 use crate::source::{Span, Spanned};
 use crate::yaml::code::Code;
 use crate::yaml::glob::{self, Side};
@@ -74,7 +75,7 @@ impl Reader {
             because,
             lines,
             otherwise: Some(Otherwise { span: otherwise.span, effect: otherwise, because: None }),
-            ..empty_rule(name, rule.span)
+            ..empty_block(BlockKind::Rule, name, rule.span)
         })
     }
 
@@ -144,7 +145,7 @@ impl Reader {
                         "remove it, or write the pattern",
                     );
                 }
-                Value::Text(text) if text.chars().any(words::is_hidden) => {
+                Value::Text(text) if text.chars().any(|ch| hidden(ch).is_some()) => {
                     let message = format!("`{what}` holds a hidden character");
                     self.error(
                         Code::BadPattern,
@@ -325,22 +326,4 @@ fn names(texts: Option<Vec<Text>>, span: Option<Span>) -> Option<Names> {
         .map(|text| if words::is_bare(&text.node) { NameRef::Bare(text) } else { NameRef::Quoted(text) })
         .collect();
     Some(Names { names, span: span? })
-}
-
-pub(super) fn empty_rule(name: Text, span: Span) -> Block {
-    Block {
-        kind: BlockKind::Rule,
-        name,
-        to: None,
-        scopes: Scopes::default(),
-        because: None,
-        suggest: None,
-        ask_timeout: None,
-        owner: None,
-        until: None,
-        lines: Vec::new(),
-        otherwise: None,
-        expects: Vec::new(),
-        span,
-    }
 }
