@@ -303,7 +303,7 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     replace(folder.as_fd(), name, path, bytes, mode)
 }
 
-/// Writes a file that a person named (`-o TABLE`): as [`write`], but its folders are the person's own affair.
+/// Writes a file that a person named (`-o TABLE`): as [`write()`], but its folders are the person's own affair.
 ///
 /// # Errors
 /// When the disk does not take it; the old file is then untouched.

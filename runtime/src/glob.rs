@@ -1,6 +1,6 @@
 //! Says whether a glob matches a text, one pair at a time, and whether two globs have a common member.
 //!
-//! INVARIANT: time is at most the product of both lengths, memory is linear for [`matches`] and capped for
+//! INVARIANT: time is at most the product of both lengths, memory is linear for [`matches()`] and capped for
 //! [`intersects`]; [`parse`] is the only reading of glob text, the combined automaton is built from its tokens.
 //!
 //! A backslash makes the next character ordinary; `[` is an ordinary character. In [`Syntax::Plain`] one or more `*`
