@@ -300,7 +300,8 @@ pub(crate) struct AuditArgs {
 
 /// A day as the lines of the log begin with it.
 fn day(text: &str) -> Result<String, String> {
-    let shape = |(at, byte): (usize, &u8)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
+    let shape =
+        |(at, byte): (usize, &u8)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
     let is_day = text.len() == 10 && text.as_bytes().iter().enumerate().all(shape);
     if is_day { Ok(text.to_string()) } else { Err("a day is written as YYYY-MM-DD".to_string()) }
 }

@@ -15,6 +15,6 @@ pub mod source;
 pub mod yaml;
 
 pub use code::Code;
+pub use parse::{MAX_BYTES, MAX_DEPTH, Parsed, parse};
 pub use print::{format, print};
 pub use report::Report;
-pub use parse::{MAX_BYTES, MAX_DEPTH, Parsed, parse};

@@ -25,8 +25,8 @@ use lex::{Kind, Token};
 use pest::Parser as _;
 use pest::error::ErrorVariant;
 
-pub(crate) use lex::{Kind as TokenKind, hidden, next as next_token};
 pub(crate) use blocks::empty_block;
+pub(crate) use lex::{Kind as TokenKind, hidden, next as next_token};
 pub(crate) use words::{distance, is_bare_name};
 
 /// The derived parser of `policy.pest`.

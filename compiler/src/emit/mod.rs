@@ -6,9 +6,9 @@ mod groups;
 #[cfg(test)]
 mod meaning;
 mod programs;
-mod store;
 #[cfg(test)]
 mod scale;
+mod store;
 #[cfg(test)]
 mod tests;
 

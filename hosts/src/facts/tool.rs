@@ -300,7 +300,9 @@ mod tests {
 
     #[test]
     fn shells_are_known_by_name() {
-        let kind = |tool: &str| kind(tool, &[ToolName { server: String::new(), tool: tool.to_lowercase(), own: false }]);
+        let kind = |tool: &str| {
+            kind(tool, &[ToolName { server: String::new(), tool: tool.to_lowercase(), own: false }])
+        };
         for tool in [
             "Bash",
             "bash",

@@ -183,7 +183,9 @@ impl<'t> Judge<'_, '_, 't, '_> {
             }
             for number in table.numbers(group.only)? {
                 let line = table.line(number?)?;
-                if !present(self.matching, &line, path, domain) && let Some(rank) = miss_rank(self.matching, &line)? {
+                if !present(self.matching, &line, path, domain)
+                    && let Some(rank) = miss_rank(self.matching, &line)?
+                {
                     let why = format!("the call has no {} at all", word(&line));
                     self.finding(&line, rank, sure, None, Value::Call, Some(why))?;
                 }
