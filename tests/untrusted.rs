@@ -81,7 +81,7 @@ fn an_untrusted_project_never_loosens() {
 }
 
 /// Generated project files for each of the three users.
-const ROUNDS: usize = 30;
+const ROUNDS: usize = 20;
 
 /// A policy compiled by itself.
 struct Compiled(String, Vec<u8>);

@@ -69,7 +69,9 @@ impl<'a> Table<'a> {
         let content = layout::HEADER + count * layout::ENTRY;
         let directory = bytes.get(layout::HEADER..content).ok_or(TableError::Truncated)?;
         let summed = header.get(..at::HEADER_SUM).unwrap_or_default();
-        if sum != header_sum(summed, directory) {
+        // The sum does not cover itself and what fills the header up behind it.
+        let rest = header.get(at::HEADER_SUM + 8..).unwrap_or_default();
+        if sum != header_sum(summed, directory) || rest.iter().any(|byte| *byte != 0) {
             return Err(TableError::Damaged);
         }
         match (bytes.len() as u64).cmp(&length) {
