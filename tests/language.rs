@@ -3,7 +3,7 @@
 //!
 //! INVARIANT: nothing of a later version is accepted and ignored.
 
-use crate::support::{files, snapshot};
+use crate::support::{files, root, snapshot};
 use policy_compiler::{CompileInput, Compiled, LayerKind, compile, emit};
 use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::{FileId, SourceMap};
@@ -105,5 +105,19 @@ fn packs_and_examples_hold() {
             let spelled = policy_grammar::format(FileId(0), &text).unwrap();
             assert_eq!(spelled, text, "{folder}/{name} is not as `policy fmt` writes it");
         }
+    }
+}
+
+/// The policies that README.md and docs/language.md begin with compile and hold.
+#[test]
+fn the_policies_of_the_pages_hold() {
+    for page in ["README.md", "docs/language.md"] {
+        let text = std::fs::read_to_string(root().join(page)).unwrap();
+        let policy = text.split("```").nth(1).unwrap().trim_start();
+        let (made, unmet, sources) = compiled(page, policy, LayerKind::Test);
+        for one in made.diagnostics.iter().chain(&unmet) {
+            println!("{page}\n{}", one.plain(&sources));
+        }
+        assert!(made.policy.is_some() && unmet.is_empty() && !made.expects.is_empty(), "{page}");
     }
 }

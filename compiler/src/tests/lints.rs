@@ -4,6 +4,7 @@
 
 use super::{Setup, compiled, told_with};
 use crate::LayerKind;
+use policy_grammar::diagnostic::Level;
 
 #[test]
 fn lints() {
@@ -99,8 +100,14 @@ fn lints() {
 #[test]
 fn packs_under_test_need_tests() {
     let setup = Setup { kind: LayerKind::Test, ..Setup::default() };
-    assert_eq!(told_with("guard g on x { deny }", &setup), [("untested-block".to_owned(), "g".to_owned())]);
-    assert!(told_with("guard g on x { deny expect deny x {} }", &setup).is_empty());
+    let told = |name: &str, text: &str| {
+        let (compiled, _) = compiled(&format!("policy \"{name}\" language 1\n{text}"), &setup);
+        compiled.diagnostics.iter().map(|d| (d.code.clone(), d.level)).collect::<Vec<_>>()
+    };
+    let error = ("policy::lint::untested-block", Level::Error);
+    assert_eq!(told("std/t", "guard g on x { deny }"), [error]);
+    assert!(told("std/t", "guard g on x { deny expect deny x {} }").is_empty());
+    assert!(told("team/t", "guard g on x { deny }").is_empty());
 }
 
 #[test]
