@@ -36,8 +36,9 @@ pub struct Answer {
 type Key = (Decision, u8, bool, usize);
 const DEFAULT: u8 = 0;
 const RULE: u8 = 1;
-const FLOOR: u8 = 2;
-const GUARD: u8 = 3;
+const MAYBE_GUARD: u8 = 2;
+const FLOOR: u8 = 3;
+const GUARD: u8 = 4;
 
 /// A path, host, command or argument of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -524,7 +525,7 @@ impl Naive<'_> {
             _ => return,
         };
         let block = &self.policy.blocks[block];
-        self.push(decision, GUARD, sure, rank, block);
+        self.push(decision, if sure { GUARD } else { MAYBE_GUARD }, sure, rank, block);
     }
 
     /// "When the exception is in scope for the same value, or for the command that holds it, and is not over."

@@ -236,7 +236,8 @@ impl<'t> Judge<'_, '_, 't, '_> {
             Verb::Deny | Verb::Only | Verb::Ask => Decision::Ask,
             _ => Decision::Allow,
         };
-        self.report.finding(Found { decision, class: Class::Guard, sure, rank, value, why }, line.verb);
+        let class = if sure { Class::Guard } else { Class::MaybeGuard };
+        self.report.finding(Found { decision, class, sure, rank, value, why }, line.verb);
         Ok(())
     }
 

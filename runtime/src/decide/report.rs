@@ -30,6 +30,8 @@ pub(super) enum Value {
 pub(super) enum Class {
     Default,
     Rule,
+    /// A guard that only may match: what is not understood is the truer cause.
+    MaybeGuard,
     Floor,
     Guard,
 }
@@ -48,7 +50,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Strictest first; then guards, then what is not understood, rules, the default; then the greater rank.
+    /// Strictest first; then guards, what is not understood, guards that may match, rules, the default; then the greater rank.
     pub(super) fn outranks(&self, other: &Found) -> bool {
         self.key() > other.key()
     }
@@ -195,7 +197,7 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         because: found.why.clone().unwrap_or_default(),
         suggest: String::new(),
         ask_timeout: if found.decision == Decision::Ask { table.ask_timeout()? } else { None },
-        guard: found.class == Class::Guard,
+        guard: matches!(found.class, Class::Guard | Class::MaybeGuard),
     };
     if found.class == Class::Default {
         let info_default = table.default()?;
