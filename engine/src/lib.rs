@@ -17,6 +17,7 @@ pub mod programs;
 pub mod reload;
 pub mod session;
 pub mod sources;
+pub mod starter;
 pub mod tested;
 pub mod trust;
 
