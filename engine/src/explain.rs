@@ -94,7 +94,7 @@ fn head(policy: &Policy, block: &Block, text: &mut String) {
         let _ = writeln!(text, "  suggest {:?}", block.suggest);
     }
     if let Some(day) = block.until {
-        let _ = writeln!(text, "  owner {:?}, until day {day} after 1970-01-01", block.owner);
+        let _ = writeln!(text, "  owner {:?}\n  until {}", block.owner, policy_runtime::explain::date(day));
     }
 }
 

@@ -232,18 +232,9 @@ pub fn line(call: &Call, facts: &Facts, verdict: &Verdict, now_ns: i64) -> Strin
 pub fn rfc3339(now_ns: i64) -> String {
     let (seconds, nanos) = (now_ns.div_euclid(1_000_000_000), now_ns.rem_euclid(1_000_000_000));
     let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days counted from 0000-03-01, so that a leap day is the last of its year.
-    let days = day + 719_468;
-    let era = days.div_euclid(146_097);
-    let of_era = days.rem_euclid(146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * of_year + 2) / 153;
-    let date = of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
     format!(
-        "{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}.{:03}Z",
+        "{}T{:02}:{:02}:{:02}.{:03}Z",
+        policy_runtime::explain::date(day),
         second / 3600,
         second / 60 % 60,
         second % 60,

@@ -273,7 +273,8 @@ fn write_line(table: &Table<'_>, block: &Block<'_>, line: &Line<'_>, out: &mut S
 }
 
 /// `2027-03-31` of a day since the epoch (proleptic Gregorian).
-fn date(day: i64) -> String {
+#[must_use]
+pub fn date(day: i64) -> String {
     // Days from 0000-03-01, so that the leap day is the last of a year.
     let shifted = day.saturating_add(719_468);
     let era = shifted.div_euclid(146_097);
