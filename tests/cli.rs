@@ -236,6 +236,14 @@ fn options_before_hook_and_slips_there_never_open_the_gate() {
 }
 
 #[test]
+fn a_folder_without_policies_is_bad_usage() {
+    let world = World::new("no-policies");
+    for command in ["test", "fmt"] {
+        assert_eq!(world.run(&[command, "."]).status.code(), Some(64), "{command}");
+    }
+}
+
+#[test]
 fn the_audit_takes_only_days() {
     let world = World::new("audit-day");
     assert_eq!(world.run(&["audit", "--since", "yesterday"]).status.code(), Some(64));

@@ -15,7 +15,12 @@ pub(crate) fn expand(words: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for word in words {
         if word.is_dir() {
+            let before = files.len();
             walk(word, 0, &mut files)?;
+            // Nothing tested is no success: the folder is likely a wrong one.
+            if files.len() == before {
+                return Err(Failure::usage(format!("`{}` holds no `*.policy` file", word.display())));
+            }
         } else if std::fs::symlink_metadata(word).is_ok() {
             files.push(word.clone());
         } else {
