@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::output::{OK, Outcome, print, visible};
 use policy_engine::decide::Answer;
 use policy_engine::layers::Layer;
+use policy_runtime::Table;
 use policy_runtime::facts::Word;
 use policy_runtime::verdict::{Finding, Step};
 use serde_json::{Value, json};
@@ -27,12 +28,14 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Outcome {
         Some(folder) => context.path(folder)?,
         None => context.cwd()?,
     };
-    let (mut failed, mut shell, mut all, mut values) = (false, 0, 0, Vec::new());
+    let (mut failed, mut uncounted, mut shell, mut all, mut values) = (false, false, 0, 0, Vec::new());
     for layer in engine.layers_at(&cwd) {
         failed |= layer.table.is_err();
         if let Some(compiled) = &layer.compiled {
             shell += compiled.1.shell_lines;
             all += compiled.1.allow_lines;
+        } else {
+            uncounted |= layer.table.is_ok();
         }
         if context.output.json() {
             values
@@ -44,6 +47,8 @@ pub(crate) fn run(args: &ExplainArgs, context: &Context) -> Outcome {
     }
     print(&if context.output.json() {
         format!("{}\n", json!({"layers": values, "allow_lines": all, "shell_lines": shell}))
+    } else if uncounted {
+        "a table does not say which of its allow lines grant what a shell grants\n".to_string()
     } else {
         format!("{}\n", grants(shell, all))
     });
@@ -58,9 +63,11 @@ fn rules(layer: &Layer) -> String {
     match (&layer.table, &layer.compiled) {
         (Err(cause), _) => text.push_str(&format!("cannot be used: {}\n", visible(cause))),
         (Ok(_), Some(compiled)) => text.push_str(&visible(&policy_engine::explain::policy(&compiled.0))),
-        (Ok(bytes), None) => {
-            text.push_str(&format!("a compiled table of {} bytes; its sources are not here\n", bytes.len()))
-        }
+        // A table without its sources explains itself.
+        (Ok(bytes), None) => match Table::open(bytes) {
+            Ok(table) => text.push_str(&visible(&policy_runtime::explain::table(&table).to_string())),
+            Err(error) => text.push_str(&format!("cannot be used: {error}\n")),
+        },
     }
     text.push('\n');
     text
