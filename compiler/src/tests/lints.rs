@@ -102,7 +102,7 @@ fn packs_under_test_need_tests() {
     let setup = Setup { kind: LayerKind::Test, ..Setup::default() };
     let told = |name: &str, text: &str| {
         let (compiled, _) = compiled(&format!("policy \"{name}\" language 1\n{text}"), &setup);
-        compiled.diagnostics.iter().map(|d| (d.code.clone(), d.level)).collect::<Vec<_>>()
+        compiled.diagnostics.iter().map(|d| (d.code, d.level)).collect::<Vec<_>>()
     };
     let error = ("policy::lint::untested-block", Level::Error);
     assert_eq!(told("std/t", "guard g on x { deny }"), [error]);
