@@ -1,13 +1,11 @@
 //! Packs a trie into a double array.
 //!
-//! INVARIANT: whole blocks of 256 cells, so that a base with any class stays inside; the same trie gives the same
-//! cells.
+//! INVARIANT: blocks of 256 cells, so that a base with any class stays inside one; the last block ends with its last
+//! taken cell, since most automata are small; the same trie gives the same cells.
 
 use super::trie::Trie;
+use policy_runtime::automaton::layout::{BLOCK, FREE};
 
-/// A cell without an owner.
-pub(super) const FREE: u32 = u32::MAX;
-const BLOCK: usize = 256;
 /// Blocks in which free cells are still looked for.
 const OPEN: usize = 16;
 const TRIES: usize = 64;
@@ -118,5 +116,7 @@ pub(super) fn pack(trie: &Trie) -> (Vec<Slot>, Vec<u32>) {
             stack.push(child);
         }
     }
+    let taken = array.slots.iter().rposition(|slot| slot.state != FREE).map_or(1, |last| last + 1);
+    array.slots.truncate(taken);
     (array.slots, cell_of)
 }

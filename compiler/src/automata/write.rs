@@ -2,12 +2,12 @@
 //!
 //! INVARIANT: offsets are words from the start of the section; see `policy_runtime::automaton::layout`.
 
-use super::array::{FREE, pack};
+use super::array::pack;
 use super::pieces::{Literals, Pieces};
 use super::trie::Trie;
 use super::{BuildError, IdLists, MOST_BYTES, len32};
 use policy_runtime::automaton::layout::{
-    self, CLASSES, FLAG_FOLD, FLAG_PATH, HEADER, MAGIC, PARTS, REPORTS, VERSION, WIDTH, head, pack_gap,
+    self, CLASSES, FLAG_FOLD, FLAG_PATH, FREE, HEADER, MAGIC, PARTS, REPORTS, VERSION, WIDTH, head, pack_gap,
 };
 use policy_runtime::glob::Syntax;
 

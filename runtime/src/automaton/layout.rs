@@ -78,6 +78,11 @@ pub const WIDTH: [usize; PARTS] = [4, 2, 4, 4, 1, 3, 5, 3];
 
 /// Flag in a cell's id: the state ends a literal of a piece.
 pub const REPORTS: u32 = 1 << 31;
+/// A base with any class stays in its block of this many cells; the last block ends with its last taken cell.
+pub const BLOCK: usize = 256;
+/// The owner of a cell that has none.
+pub const FREE: u32 = u32::MAX;
+
 /// Greatest id.
 pub const MAX_ID: u32 = REPORTS - 1;
 

@@ -98,6 +98,11 @@ struct Records<'a> {
 impl Records<'_> {
     /// The words of record `i`.
     #[inline]
+    /// Whether this cell lies in the last block of 256, which ends with its last taken cell.
+    fn ends_before(&self, i: u32) -> bool {
+        (i as usize) / layout::BLOCK == (self.bytes.len() / 16).saturating_sub(1) / layout::BLOCK
+    }
+
     fn get<const N: usize>(&self, i: u32) -> Result<[u32; N], Damaged> {
         let from = (i as usize).checked_mul(N * 4).ok_or(Damaged::Index)?;
         let bytes = self.bytes.get(from..).and_then(|b| b.get(..N * 4)).ok_or(Damaged::Index)?;

@@ -6,7 +6,7 @@
 //! Positions count symbols: the start is 0, byte `i` of the value is `i + 1`, the end is `n + 1`. The end of a
 //! piece is the position behind its last symbol.
 
-use super::layout::{END, Gap, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash};
+use super::layout::{END, FREE, Gap, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash};
 use super::{Active, Automaton, Damaged, MOST_ACTIVE, Scratch};
 use crate::glob::{HOLE, RUN};
 
@@ -148,8 +148,11 @@ fn pass<S: Sink>(walk: &mut Walk<'_, '_>, probes: &mut usize, sink: &mut S) -> R
         let id = loop {
             *probes = probes.checked_sub(1).ok_or(Damaged::Probes)?;
             let to = base ^ class;
-            // The array is whole blocks of 256 cells, so a base in it never leads outside.
-            let [next_base, check, next_fail, next_id] = cells.get(to)?;
+            let [next_base, check, next_fail, next_id] = match cells.get(to) {
+                Ok(cell) => cell,
+                Err(_) if cells.ends_before(to) => [0, FREE, 0, 0],
+                Err(error) => return Err(error),
+            };
             if check == state {
                 (state, base, fail) = (to, next_base, next_fail);
                 break next_id;
