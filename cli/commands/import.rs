@@ -36,10 +36,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
         return Ok(OK);
     };
     let output = context.path(output)?;
-    if std::fs::symlink_metadata(&output).is_ok() {
-        return Err(Failure::usage(format!("`{}` exists; it is not overwritten", output.display())));
-    }
-    open::write_named(&output, policy.as_bytes(), 0o644)
+    open::create_named(&output, policy.as_bytes(), 0o644)
         .map_err(|error| Failure::usage(error.to_string()))?;
     context.output.remark(&format!(
         "written to `{}`; `policy compile {}` checks it",

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Outcome {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or("project");
     let text = starter::policy(name, &found);
     let file = folder.join("agent.policy");
-    open::write_named(&file, text.as_bytes(), 0o644).map_err(|error| Failure::usage(error.to_string()))?;
+    open::create_named(&file, text.as_bytes(), 0o644).map_err(|error| Failure::usage(error.to_string()))?;
     let made = load(&file, Kind::Project, context)?;
     if made.table.is_none() {
         let _ = std::fs::remove_file(&file);

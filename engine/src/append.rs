@@ -3,12 +3,14 @@
 //! INVARIANT: a line is appended whole, by a single write under a lock, or the caller hears of it; nothing is waited for
 //! longer than [`LOCK_WAIT`].
 
-use crate::open::{Care, FileError, check_file, walk, write_error};
+use crate::open::{Care, FileError, check_file, check_limit, walk, write_error};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -16,12 +18,13 @@ use std::time::{Duration, Instant};
 pub const LOCK_WAIT: Duration = Duration::from_millis(250);
 
 /// Appends one whole line to a file of ours (made with mode 0600) under a lock that is waited for at most
-/// [`LOCK_WAIT`], with a single write.
+/// [`LOCK_WAIT`], with a single write. A last line that a crash cut short is ended first.
 ///
 /// # Errors
 /// When the file is refused, the lock is held or the disk is full.
 pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
-    let flags = OFlags::WRONLY
+    // Reading too: the last byte is looked at.
+    let flags = OFlags::RDWR
         | OFlags::APPEND
         | OFlags::CREATE
         | OFlags::NOFOLLOW
@@ -38,17 +41,31 @@ pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
     };
     let fd = fd.map_err(|error| match error {
         Errno::LOOP => FileError::new(path, "is a symbolic link; our files are not reached through links"),
+        Errno::ACCESS | Errno::PERM => FileError::new(path, "may not be written by this user"),
         other => FileError::system(path, other),
     })?;
     let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
     check_file(path, &stat, care, u64::MAX)?;
     lock(path, fd.as_fd())?;
     let mut file = File::from(fd);
-    match file.write(line) {
+    let size = file.metadata().map_err(|error| write_error(path, &error))?.len();
+    let line = if ends_whole(&file, size) { Cow::Borrowed(line) } else { Cow::Owned([b"\n", line].concat()) };
+    check_limit(path, size.saturating_add(line.len() as u64))?;
+    match file.write(&line) {
         Ok(written) if written == line.len() => Ok(()),
-        Ok(_) => Err(FileError::new(path, "took only a part of the line (the disk is full)")),
+        Ok(_) => {
+            // ORDER: under the lock, so nobody else's line is cut.
+            let _ = file.set_len(size);
+            Err(FileError::new(path, "took only a part of the line (the disk is full)"))
+        }
         Err(error) => Err(write_error(path, &error)),
     }
+}
+
+fn ends_whole(file: &File, size: u64) -> bool {
+    let Some(last) = size.checked_sub(1) else { return true };
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, last).is_ok() && byte == *b"\n"
 }
 
 fn lock(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
@@ -82,6 +99,15 @@ mod tests {
         assert!(start.elapsed() < Duration::from_millis(1500));
         drop(held);
         append(&file, b"x\n", Care::Private).unwrap();
+    }
+
+    #[test]
+    fn a_line_never_joins_one_that_a_crash_cut_short() {
+        let scratch = Scratch::new("append-cut");
+        let file = scratch.file("log", "{\"whole\":1}\n{\"cut");
+        append(&file, b"{}\n", Care::Private).unwrap();
+        append(&file, b"{}\n", Care::Private).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"whole\":1}\n{\"cut\n{}\n{}\n");
     }
 
     #[test]

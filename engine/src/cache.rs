@@ -9,14 +9,18 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Files changed less than this before they were looked at may change again within one tick of the clock of the file
-/// system, so their content is hashed each time until they are older.
-const RACY_NS: i64 = 100_000_000;
-const MAGIC: &str = "policy-cache 1";
+/// Digits of a name.
+const NAME: usize = 40;
+const MAGIC: &str = "policy-cache 2";
 /// An entry that was not written for this long is removed when another is; it costs one compile if it was still used.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-/// Most entries that are looked at for that.
-const PRUNED: usize = 1000;
+/// A temporary file of a process that was killed is removed after this.
+const KEPT_TEMPORARY: Duration = Duration::from_secs(3600);
+/// Most entries, and their bytes; those written longest ago go first.
+const MOST_ENTRIES: usize = 256;
+const MOST_BYTES: u64 = 512 * 1024 * 1024;
+/// Most names that are looked at when one is written.
+const LOOKED_AT: usize = 4096;
 
 /// A file or folder that a table was made of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +33,7 @@ pub struct Source {
     size: u64,
     mtime_ns: i64,
     ctime_ns: i64,
+    settled: bool,
 }
 
 impl Source {
@@ -43,12 +48,18 @@ impl Source {
     }
 
     fn new(path: &Path, sha256: String, stamp: Stamp) -> Source {
-        let Stamp { inode, size, mtime_ns, ctime_ns } = stamp;
-        Source { path: path.to_path_buf(), sha256, inode, size, mtime_ns, ctime_ns }
+        let Stamp { inode, size, mtime_ns, ctime_ns, settled } = stamp;
+        Source { path: path.to_path_buf(), sha256, inode, size, mtime_ns, ctime_ns, settled }
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp { inode: self.inode, size: self.size, mtime_ns: self.mtime_ns, ctime_ns: self.ctime_ns }
+        Stamp {
+            inode: self.inode,
+            size: self.size,
+            mtime_ns: self.mtime_ns,
+            ctime_ns: self.ctime_ns,
+            settled: self.settled,
+        }
     }
 }
 
@@ -64,7 +75,6 @@ pub struct Entry {
 #[derive(Serialize, Deserialize)]
 struct Head {
     key: String,
-    checked_ns: i64,
     sources: Vec<Source>,
     table_bytes: usize,
 }
@@ -90,25 +100,26 @@ impl Cache {
     }
 
     fn file(&self, key: &str) -> PathBuf {
-        let name: String = digest(key.as_bytes()).chars().take(40).collect();
+        let name: String = digest(key.as_bytes()).chars().take(NAME).collect();
         self.folder.join(format!("{name}.table"))
     }
 
     /// The entry under this key, when it is whole and all its sources are unchanged.
     pub fn get(&self, key: &str) -> Option<Entry> {
-        let (bytes, _) = open::read(&self.file(key), Care::Private, open::MAX_FILE_BYTES).ok()?;
-        let (head, table) = split(&bytes)?;
+        let (mut bytes, _) = open::read(&self.file(key), Care::Private, open::MAX_FILE_BYTES).ok()?;
+        let head = head(&bytes)?;
         if head.key != key {
             return None;
         }
         let mut restamped = false;
         let mut sources = Vec::with_capacity(head.sources.len());
         for source in head.sources {
-            let now = self.fresh(&source, head.checked_ns)?;
+            let now = self.fresh(&source)?;
             restamped |= now.is_some();
             sources.push(now.unwrap_or(source));
         }
-        let entry = Entry { table: table.to_vec(), sources };
+        bytes.truncate(head.table_bytes);
+        let entry = Entry { table: bytes, sources };
         if restamped {
             // Only saves the next process the hashing.
             let _ = self.put(key, &entry);
@@ -116,20 +127,20 @@ impl Cache {
         Some(entry)
     }
 
-    /// None: it changed. Some(None): as it was. Some(Some): the same content under a new or still young stamp.
-    fn fresh(&self, source: &Source, checked_ns: i64) -> Option<Option<Source>> {
+    /// None: it changed. Some(None): as it was. Some(Some): the same content under a new stamp that will do for the
+    /// next time.
+    fn fresh(&self, source: &Source) -> Option<Option<Source>> {
         if source.sha256.is_empty() {
-            return (open::stamp(&source.path).ok()? == source.stamp()).then_some(None);
+            return source.stamp().holds(&open::stamp(&source.path).ok()?).then_some(None);
         }
         let mut opened = open::open(&source.path, self.care, open::MAX_FILE_BYTES).ok()?;
-        let young = source.ctime_ns.max(source.mtime_ns).saturating_add(RACY_NS) > checked_ns;
-        if opened.stamp == source.stamp() && !young {
+        if source.stamp().holds(&opened.stamp) {
             return Some(None);
         }
         let stamp = opened.stamp;
         let bytes = opened.read(open::MAX_FILE_BYTES).ok()?;
         let now = Source::file(&source.path, &bytes, stamp);
-        (now.sha256 == source.sha256).then_some(Some(now))
+        (now.sha256 == source.sha256).then_some(stamp.settled.then_some(now))
     }
 
     /// Keeps a table.
@@ -139,42 +150,75 @@ impl Cache {
     pub fn put(&self, key: &str, entry: &Entry) -> Result<(), FileError> {
         let (folder_mode, mode) = if self.shared { (0o755, 0o644) } else { (0o700, 0o600) };
         open::own_folder(&self.folder, folder_mode)?;
-        let head = Head {
-            key: key.to_string(),
-            checked_ns: now_ns(),
-            sources: entry.sources.clone(),
-            table_bytes: entry.table.len(),
-        };
+        let head =
+            Head { key: key.to_string(), sources: entry.sources.clone(), table_bytes: entry.table.len() };
         let file = self.file(key);
-        let head = serde_json::to_string(&head).map_err(|_| FileError::new(&file, "cannot be written"))?;
-        let mut bytes = format!("{MAGIC} {}\n{head}\n", digest(head.as_bytes())).into_bytes();
-        bytes.extend_from_slice(&entry.table);
+        let head = serde_json::to_string(&head)
+            .map_err(|error| FileError::new(&file, format!("cannot be written: {error}")))?;
+        // The table comes first, so that a reader needs no second copy of it.
+        let mut bytes = entry.table.clone();
+        bytes.extend_from_slice(head.as_bytes());
+        bytes.extend_from_slice(foot(head.len(), &digest(head.as_bytes())).as_bytes());
         self.prune();
         open::write(&file, &bytes, mode)
     }
 
-    /// Removes what no build has written for long: a new build of the compiler uses new names.
+    /// Keeps the folder bounded. A reader that has an entry open keeps it; what is gone is compiled again.
     fn prune(&self) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        for entry in entries.take(PRUNED).flatten() {
-            let age = entry.metadata().and_then(|data| data.modified()).ok();
-            let age = age.and_then(|at| SystemTime::now().duration_since(at).ok());
-            if age.is_some_and(|age| age > KEPT) {
+        let mut kept = Vec::new();
+        for entry in entries.take(LOOKED_AT).flatten() {
+            let name = entry.file_name();
+            // SECURITY: `--cache` may name a folder that holds other things too.
+            let Some(temporary) = name.to_str().and_then(ours) else { continue };
+            let Ok(data) = entry.metadata() else { continue };
+            let age = data.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+            let age = age.unwrap_or_default();
+            if age > if temporary { KEPT_TEMPORARY } else { KEPT } {
                 let _ = std::fs::remove_file(entry.path());
+            } else if !temporary {
+                kept.push((age, data.len(), entry.path()));
+            }
+        }
+        kept.sort();
+        let mut bytes = 0u64;
+        for (number, (_, size, path)) in kept.iter().enumerate() {
+            bytes = bytes.saturating_add(*size);
+            // One more is about to be written.
+            if number + 1 >= MOST_ENTRIES || bytes > MOST_BYTES {
+                let _ = std::fs::remove_file(path);
             }
         }
     }
 }
 
-fn split(bytes: &[u8]) -> Option<(Head, &[u8])> {
-    let mut parts = bytes.splitn(3, |byte| *byte == b'\n');
-    let (first, head, table) = (parts.next()?, parts.next()?, parts.next()?);
-    let sum = std::str::from_utf8(first).ok()?.strip_prefix(MAGIC)?.trim_start();
-    if sum != digest(head) {
+/// Whether a name is one of an entry (false), or of its temporary file (true).
+fn ours(name: &str) -> Option<bool> {
+    let (name, temporary) = match name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp")) {
+        Some(inner) => (inner.rsplit_once('.')?.0, true),
+        None => (name, false),
+    };
+    let digits = name.strip_suffix(".table")?;
+    let hex = digits.len() == NAME && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    hex.then_some(temporary)
+}
+
+/// The last line of an entry, always equally long.
+fn foot(length: usize, sum: &str) -> String {
+    format!("\n{MAGIC} {length:016x} {sum}\n")
+}
+
+fn head(bytes: &[u8]) -> Option<Head> {
+    let (rest, last) = bytes.split_at_checked(bytes.len().checked_sub(foot(0, &digest(b"")).len())?)?;
+    let text = std::str::from_utf8(last).ok()?;
+    let length = text.strip_prefix('\n')?.strip_prefix(MAGIC)?.trim_start().split(' ').next()?;
+    let length = usize::from_str_radix(length, 16).ok()?;
+    let (table, head) = rest.split_at_checked(rest.len().checked_sub(length)?)?;
+    if text != foot(length, &digest(head)) {
         return None;
     }
     let head: Head = serde_json::from_slice(head).ok()?;
-    (head.table_bytes == table.len()).then_some((head, table))
+    (head.table_bytes == table.len()).then_some(head)
 }
 
 /// Nanoseconds since the epoch.
@@ -220,6 +264,43 @@ mod tests {
     }
 
     #[test]
+    fn a_source_changed_while_it_was_compiled_is_noticed() {
+        let scratch = Scratch::new("cache-slow");
+        let file = scratch.file("agent.policy", "one");
+        let read = source(&file);
+        // The change falls into the same tick of the clock, and the compile takes long.
+        let stamp = read.stamp();
+        std::fs::write(&file, "two").unwrap();
+        let now = open::stamp(&file).unwrap();
+        let read = Source { ctime_ns: now.ctime_ns, mtime_ns: now.mtime_ns, ..read };
+        assert!(!stamp.settled);
+        std::thread::sleep(Duration::from_millis(150));
+        let cache = Cache::new(&scratch.folder("cache"), Care::Private);
+        cache.put("key", &Entry { table: vec![1], sources: vec![read] }).unwrap();
+        assert_eq!(cache.get("key"), None);
+    }
+
+    #[test]
+    fn the_folder_stays_bounded_and_holds_nobody_elses_files_less() {
+        let scratch = Scratch::new("cache-bounded");
+        let (cache, _, entry) = kept(&scratch);
+        let other = scratch.file("cache/notes.txt", "x");
+        let stale = scratch.file(&format!("cache/.{}.table.7-0.tmp", "a".repeat(NAME)), "x");
+        let old = SystemTime::now() - Duration::from_secs(40 * 24 * 3600);
+        for file in [&other, &stale] {
+            std::fs::File::options().write(true).open(file).unwrap().set_modified(old).unwrap();
+        }
+        for number in 0..MOST_ENTRIES + 20 {
+            let name: String = digest(&number.to_le_bytes()).chars().take(NAME).collect();
+            scratch.file(&format!("cache/{name}.table"), "x");
+        }
+        cache.put("last", &entry).unwrap();
+        assert!(other.exists() && !stale.exists());
+        assert!(std::fs::read_dir(scratch.folder("cache")).unwrap().count() <= MOST_ENTRIES + 1);
+        assert!(cache.get("last").is_some());
+    }
+
+    #[test]
     fn a_touched_source_is_hashed_and_kept() {
         let scratch = Scratch::new("cache-touched");
         let (cache, file, entry) = kept(&scratch);
@@ -231,6 +312,7 @@ mod tests {
     fn a_new_file_in_a_listed_folder_is_noticed() {
         let scratch = Scratch::new("cache-folder");
         let folder = scratch.folder("rules.d");
+        std::thread::sleep(Duration::from_millis(150));
         let cache = Cache::new(&scratch.folder("cache"), Care::Private);
         let sources = vec![Source::folder(&folder, open::stamp(&folder).unwrap())];
         cache.put("key", &Entry { table: vec![1], sources }).unwrap();
@@ -246,8 +328,7 @@ mod tests {
         let (cache, _, entry) = kept(&scratch);
         let file = cache.file("key");
         let whole = std::fs::read(&file).unwrap();
-        let head_end = whole.len() - entry.table.len();
-        for at in 0..head_end {
+        for at in entry.table.len()..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             open::write(&file, &bytes, 0o600).unwrap();

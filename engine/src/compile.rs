@@ -291,7 +291,12 @@ fn compiler_digest() -> [u8; 32] {
 }
 
 /// What the cache tells builds of the compiler and its packs apart by: the running program itself.
-pub fn build() -> String {
+pub fn build() -> &'static str {
+    static BUILD: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    BUILD.get_or_init(this_build)
+}
+
+fn this_build() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let program = std::env::current_exe().ok().and_then(|path| open::stamp(&path).ok());
     match program {

@@ -90,11 +90,11 @@ fn exists(path: &Path) -> bool {
 /// When the folder exists and cannot be read.
 pub fn managed(folders: &Folders) -> Result<Vec<PathBuf>, FileError> {
     let folder = &folders.managed;
-    if !exists(folder) {
+    if !open::present(folder)? {
         return Ok(Vec::new());
     }
     let one = folder.join(crate::places::POLICY_FILE);
-    if exists(&one) {
+    if open::present(&one)? {
         return Ok(vec![one]);
     }
     let files = policies_in(folder, "*.policy")?;
@@ -110,9 +110,12 @@ pub fn is_managed(folders: &Folders) -> bool {
 }
 
 /// The user's file, when there is one.
-pub fn user(folders: &Folders) -> Option<PathBuf> {
+///
+/// # Errors
+/// When that cannot be told: a folder above it may not be searched.
+pub fn user(folders: &Folders) -> Result<Option<PathBuf>, FileError> {
     let file = folders.user_policy();
-    exists(&file).then_some(file)
+    Ok(open::present(&file)?.then_some(file))
 }
 
 /// The entries of a folder whose names match a pattern with `*`, sorted.
@@ -124,9 +127,10 @@ pub fn policies_in(folder: &Path, pattern: &str) -> Result<Vec<PathBuf>, FileErr
     let mut files = Vec::new();
     for entry in entries {
         let entry = entry.map_err(|error| FileError::io(folder, &error))?;
+        // Lossy: a name that is no text is found too, since leaving its file out could loosen.
         let name = entry.file_name();
-        let Some(name) = name.to_str() else { continue };
-        if !name.starts_with('.') && matches(pattern, name) {
+        let name = name.to_string_lossy();
+        if !name.starts_with('.') && matches(pattern, &name) {
             files.push(entry.path());
         }
     }

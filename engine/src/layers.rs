@@ -138,7 +138,7 @@ impl Layers {
         let make = |file: &PathBuf| {
             let name = file.display().to_string();
             // SECURITY: never from the user's cache, which the user's programs can write.
-            let key = format!("{}\nmanaged\n{}", compile::build(), file.display());
+            let key = format!("{}\nmanaged\n{file:?}", compile::build());
             self.once(&name.clone(), |layers| {
                 if let Some(entry) = cached(&layers.shared, &key) {
                     return layer(Kind::Managed, name, cached_table(entry));
@@ -156,8 +156,14 @@ impl Layers {
 
     /// The user's layer, when there is one.
     pub fn user(&mut self) -> Option<Rc<Layer>> {
-        let file = discover::user(&self.folders)?;
-        Some(self.whole(&file, Kind::User, Care::Private))
+        match discover::user(&self.folders) {
+            Ok(file) => Some(self.whole(&file?, Kind::User, Care::Private)),
+            // SECURITY: it may be there, so it is not left out.
+            Err(error) => {
+                let name = shown(&self.folders.user_policy(), &self.folders.home);
+                Some(Rc::new(layer(Kind::User, name, failed(&error))))
+            }
+        }
     }
 
     /// The layer of `--policy FILE`: a policy, an `agent-firewall.yml`, or a compiled table.
@@ -168,14 +174,15 @@ impl Layers {
     /// A file that may loosen.
     fn whole(&mut self, file: &Path, kind: Kind, care: Care) -> Rc<Layer> {
         let name = shown(file, &self.folders.home);
-        self.once(&format!("{kind:?} {}", file.display()), |layers| {
+        self.once(&format!("{kind:?} {file:?}"), |layers| {
             let made = layers.whole_table(file, kind, care);
             layer(kind, name, made)
         })
     }
 
     fn whole_table(&mut self, file: &Path, kind: Kind, care: Care) -> Made {
-        let key = format!("{}\n{kind:?}\n{}", compile::build(), file.display());
+        // The path as `Debug` writes it: two names that are no text stay two.
+        let key = format!("{}\n{kind:?}\n{file:?}", compile::build());
         if let Some(entry) = cached(&self.cache, &key) {
             return cached_table(entry);
         }
@@ -208,7 +215,7 @@ impl Layers {
             Ok(record) => record,
             Err(error) => return vec![self.refusing(project, error)],
         };
-        let key = |mode: &str| format!("{}\nproject {mode}\n{}", compile::build(), file.display());
+        let key = |mode: &str| format!("{}\nproject {mode}\n{file:?}", compile::build());
         for mode in ["trusted", "restricted"] {
             let Some(entry) = cached(&self.cache, &key(mode)) else { continue };
             let stands = self.stands(record.clone(), project, file, &entry.sources);
@@ -255,7 +262,7 @@ impl Layers {
     }
 
     fn copy(&mut self, project: &Path, record: &Record, note: &str) -> Rc<Layer> {
-        let key = format!("{}\ncopy\n{}\n{}", compile::build(), project.display(), record.closure);
+        let key = format!("{}\ncopy\n{project:?}\n{}", compile::build(), record.closure);
         let made = match cached(&self.cache, &key) {
             Some(entry) => cached_table(entry),
             None => {

@@ -4,6 +4,7 @@
 //! that nobody but its user and root can replace; opening never waits (a FIFO or device is refused) and never
 //! reads more than the cap. A file is replaced whole or not at all.
 
+use crate::cache::now_ns;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -26,8 +27,12 @@ pub enum Care {
     Named,
 }
 
+/// Files changed less than this before they were looked at may change again within one tick of the clock of the file
+/// system, and then look the same.
+const RACY_NS: i64 = 100_000_000;
+
 /// What a file is told apart by: a change of its content changes this.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Stamp {
     /// Inode.
     pub inode: u64,
@@ -37,16 +42,27 @@ pub struct Stamp {
     pub mtime_ns: i64,
     /// Last change of the entry, nanoseconds since the epoch.
     pub ctime_ns: i64,
+    /// The last change was long before it was looked at. Otherwise an equal stamp says nothing.
+    pub settled: bool,
 }
 
 impl Stamp {
-    fn of(stat: &Stat) -> Stamp {
+    /// Whether the content is certainly the same.
+    pub fn holds(&self, now: &Stamp) -> bool {
+        let parts = |stamp: &Stamp| (stamp.inode, stamp.size, stamp.mtime_ns, stamp.ctime_ns);
+        self.settled && parts(self) == parts(now)
+    }
+
+    /// `before` is a moment before the file was opened.
+    fn of(stat: &Stat, before: i64) -> Stamp {
         let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        let ctime_ns = nanos(stat.st_ctime, stat.st_ctime_nsec as i64);
         Stamp {
             inode: stat.st_ino,
             size: u64::try_from(stat.st_size).unwrap_or(u64::MAX),
             mtime_ns: nanos(stat.st_mtime, stat.st_mtime_nsec as i64),
-            ctime_ns: nanos(stat.st_ctime, stat.st_ctime_nsec as i64),
+            ctime_ns,
+            settled: ctime_ns.saturating_add(RACY_NS) <= before,
         }
     }
 }
@@ -60,12 +76,14 @@ pub struct FileError {
     pub why: String,
     /// There is no such file (which is often no error).
     pub missing: bool,
+    /// It is larger than what is read.
+    pub too_big: bool,
 }
 
 impl FileError {
     /// An error about this path.
     pub fn new(path: &Path, why: impl Into<String>) -> FileError {
-        FileError { path: path.to_path_buf(), why: why.into(), missing: false }
+        FileError { path: path.to_path_buf(), why: why.into(), missing: false, too_big: false }
     }
 
     pub(crate) fn system(path: &Path, error: Errno) -> FileError {
@@ -73,17 +91,18 @@ impl FileError {
         let why = match error {
             Errno::NOENT => "does not exist".to_string(),
             Errno::ACCESS | Errno::PERM => "may not be read by this user".to_string(),
+            Errno::NOTDIR => "lies below something that is no folder".to_string(),
             Errno::NXIO => "is a FIFO or socket, not a regular file".to_string(),
             other => format!("cannot be opened: {}", std::io::Error::from(other)),
         };
-        FileError { path: path.to_path_buf(), why, missing }
+        FileError { path: path.to_path_buf(), why, missing, too_big: false }
     }
 
     /// An error of the standard library about this path.
     pub fn io(path: &Path, error: &std::io::Error) -> FileError {
         let missing = error.kind() == std::io::ErrorKind::NotFound;
         let why = if missing { "does not exist".to_string() } else { format!("cannot be used: {error}") };
-        FileError { path: path.to_path_buf(), why, missing }
+        FileError { path: path.to_path_buf(), why, missing, too_big: false }
     }
 }
 
@@ -122,7 +141,7 @@ impl Opened {
 }
 
 fn too_big(path: &Path, cap: u64) -> FileError {
-    FileError::new(path, format!("is larger than {cap} bytes"))
+    FileError { too_big: true, ..FileError::new(path, format!("is larger than {cap} bytes")) }
 }
 
 /// Opens a file to read it.
@@ -131,6 +150,7 @@ fn too_big(path: &Path, cap: u64) -> FileError {
 /// When it is missing, or is refused by `care`; the error names the component at fault.
 pub fn open(path: &Path, care: Care, cap: u64) -> Result<Opened, FileError> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let before = now_ns();
     let fd = match care {
         Care::Named => {
             rustix::fs::open(path, flags, Mode::empty()).map_err(|e| FileError::system(path, e))?
@@ -142,7 +162,7 @@ pub fn open(path: &Path, care: Care, cap: u64) -> Result<Opened, FileError> {
     };
     let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
     check_file(path, &stat, care, cap)?;
-    Ok(Opened { file: File::from(fd), stamp: Stamp::of(&stat), path: path.to_path_buf() })
+    Ok(Opened { file: File::from(fd), stamp: Stamp::of(&stat, before), path: path.to_path_buf() })
 }
 
 /// Opens and reads a file.
@@ -155,17 +175,30 @@ pub fn read(path: &Path, care: Care, cap: u64) -> Result<(Vec<u8>, Stamp), FileE
     Ok((bytes, opened.stamp))
 }
 
+/// Whether there is an entry of this name, whatever it is.
+///
+/// # Errors
+/// When that cannot be told: a folder that may not be searched may hold one.
+pub fn present(path: &Path) -> Result<bool, FileError> {
+    match rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(FileError::system(path, error)),
+    }
+}
+
 /// The stamp of a file or folder, without following a link.
 ///
 /// # Errors
 /// When there is none, or it is a link.
 pub fn stamp(path: &Path) -> Result<Stamp, FileError> {
+    let before = now_ns();
     let stat = rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW)
         .map_err(|e| FileError::system(path, e))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
         return Err(FileError::new(path, "is a symbolic link"));
     }
-    Ok(Stamp::of(&stat))
+    Ok(Stamp::of(&stat, before))
 }
 
 pub(crate) fn check_file(path: &Path, stat: &Stat, care: Care, cap: u64) -> Result<(), FileError> {
@@ -300,22 +333,82 @@ pub fn own_folder(folder: &Path, mode: u32) -> Result<(), FileError> {
 /// When the folder is refused or the disk does not take it; the old file is then untouched.
 pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let (folder, name) = walk(path)?;
-    replace(folder.as_fd(), name, path, bytes, mode)
+    replace(folder.as_fd(), name, path, bytes, How { mode, old: None, over: true })
 }
 
-/// Writes a file that a person named (`-o TABLE`): as [`write()`], but its folders are the person's own affair.
+/// Writes a file that a person named (`-o TABLE`): as [`write()`], but its folders are the person's own affair. A file
+/// that exists keeps its mode and owner, and a link goes on pointing at it.
 ///
 /// # Errors
-/// When the disk does not take it; the old file is then untouched.
+/// When something else of this name exists, the file is read-only, or the disk does not take it; what was there is
+/// then untouched.
 pub fn write_named(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let real = match rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => {
+            std::fs::canonicalize(path).map_err(|error| FileError::io(path, &error))?
+        }
+        _ => path.to_path_buf(),
+    };
+    let old = rustix::fs::statat(rustix::fs::CWD, &real, AtFlags::SYMLINK_NOFOLLOW).ok();
+    if let Some(old) = &old {
+        // A device or FIFO would be replaced by a file.
+        check_file(path, old, Care::Named, u64::MAX)?;
+        if old.st_mode & 0o222 == 0 {
+            return Err(FileError::new(path, "is read-only; run `chmod u+w` on it"));
+        }
+    }
+    let (folder, name) = folder_of(&real)?;
+    replace(folder.as_fd(), name, path, bytes, How { mode, old: old.as_ref(), over: true })
+}
+
+/// Writes a new file that a person named.
+///
+/// # Errors
+/// When something of this name exists, even if it came only just now, or the disk does not take it.
+pub fn create_named(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let (folder, name) = folder_of(path)?;
+    replace(folder.as_fd(), name, path, bytes, How { mode, old: None, over: false })
+}
+
+fn folder_of(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
     let Some(name) = path.file_name() else { return Err(FileError::new(path, "names no file")) };
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let fd = rustix::fs::open(folder, flags, Mode::empty()).map_err(|e| FileError::system(folder, e))?;
-    replace(fd.as_fd(), name, path, bytes, mode)
+    Ok((fd, name))
 }
 
-fn replace(fd: BorrowedFd<'_>, name: &OsStr, path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+/// An error when a file of this many bytes would be over the limit of this process.
+///
+/// SECURITY: the system ends a process that writes more than that, and a hook that is ended lets the call through.
+pub(crate) fn check_limit(path: &Path, bytes: u64) -> Result<(), FileError> {
+    match rustix::process::getrlimit(rustix::process::Resource::Fsize).current {
+        Some(limit) if bytes > limit => Err(FileError::new(
+            path,
+            format!("would be larger than the {limit} bytes this process may write"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// How a file is put in place.
+#[derive(Clone, Copy)]
+struct How<'a> {
+    mode: u32,
+    /// The file that is replaced, whose mode and owner stay.
+    old: Option<&'a Stat>,
+    /// Whether one may be replaced.
+    over: bool,
+}
+
+fn replace(
+    fd: BorrowedFd<'_>,
+    name: &OsStr,
+    path: &Path,
+    bytes: &[u8],
+    how: How<'_>,
+) -> Result<(), FileError> {
+    check_limit(path, bytes.len() as u64)?;
     static COUNT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
     let count = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let mut temporary = OsStr::from_bytes(b".").to_os_string();
@@ -324,22 +417,41 @@ fn replace(fd: BorrowedFd<'_>, name: &OsStr, path: &Path, bytes: &[u8], mode: u3
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     // A stale temporary file of a killed process with our number is in the way: it is ours to remove.
     let _ = rustix::fs::unlinkat(fd, &temporary, AtFlags::empty());
-    let new = rustix::fs::openat(fd, &temporary, flags, Mode::from_raw_mode(mode as _))
+    let new = rustix::fs::openat(fd, &temporary, flags, Mode::from_raw_mode(how.mode as _))
         .map_err(|e| write_error(path, &e.into()))?;
     let mut file = File::from(new);
-    let done = file
-        .write_all(bytes)
+    let done = keep_owner(&file, how.old)
+        .and_then(|()| file.write_all(bytes))
         .and_then(|()| file.sync_all())
-        .and_then(|()| rustix::fs::renameat(fd, &temporary, fd, name).map_err(Into::into));
-    if let Err(error) = done {
+        .and_then(|()| match how.over {
+            true => rustix::fs::renameat(fd, &temporary, fd, name).map_err(Into::into),
+            false => rustix::fs::linkat(fd, &temporary, fd, name, AtFlags::empty()).map_err(Into::into),
+        });
+    if done.is_err() || !how.over {
         let _ = rustix::fs::unlinkat(fd, &temporary, AtFlags::empty());
-        return Err(write_error(path, &error));
+    }
+    match done {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            return Err(FileError::new(path, "exists; it is not overwritten"));
+        }
+        Err(error) => return Err(write_error(path, &error)),
+        Ok(()) => {}
     }
     // The rename itself must survive a crash; a file system that cannot sync a folder is left alone.
     if let Ok(folder) = rustix::fs::openat(fd, ".", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) {
         let _ = rustix::fs::fsync(folder);
     }
     Ok(())
+}
+
+/// Gives a new file the owner and mode of the one it replaces; who may not give files away keeps it.
+fn keep_owner(file: &File, old: Option<&Stat>) -> std::io::Result<()> {
+    let Some(old) = old else { return Ok(()) };
+    let new = rustix::fs::fstat(file)?;
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) {
+        let _ = std::os::unix::fs::fchown(file, Some(old.st_uid), Some(old.st_gid));
+    }
+    rustix::fs::fchmod(file, Mode::from_raw_mode(old.st_mode & 0o777)).map_err(Into::into)
 }
 
 pub(crate) fn write_error(path: &Path, error: &std::io::Error) -> FileError {

@@ -89,3 +89,33 @@ fn refuses_a_foreign_owner() {
         assert!(refused(&file).contains("12345"));
     }
 }
+
+#[test]
+fn a_named_file_keeps_mode_links_and_devices() {
+    let scratch = Scratch::new("open-named");
+    let file = scratch.file("a/real.policy", "old");
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o664)).unwrap();
+    let link = scratch.folder("").join("link.policy");
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    write_named(&link, b"new", 0o600).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(std::fs::read(&file).unwrap(), b"new");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o664);
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o444)).unwrap();
+    assert!(write_named(&file, b"x", 0o600).unwrap_err().why.contains("read-only"));
+    assert!(write_named(Path::new("/dev/null"), b"x", 0o600).unwrap_err().why.contains("not a regular file"));
+    assert!(write_named(&scratch.folder("a"), b"x", 0o600).unwrap_err().why.contains("is a folder"));
+    assert!(create_named(&file, b"x", 0o600).unwrap_err().why.contains("exists"));
+    assert_eq!(std::fs::read(&file).unwrap(), b"new");
+    create_named(&scratch.folder("a").join("made"), b"x", 0o600).unwrap();
+    assert_eq!(std::fs::read_dir(scratch.folder("a")).unwrap().count(), 2);
+}
+
+#[test]
+fn what_cannot_be_looked_at_may_be_there() {
+    let scratch = Scratch::new("open-present");
+    let file = scratch.file("file", "");
+    assert_eq!(present(&file), Ok(true));
+    assert_eq!(present(&scratch.folder("").join("none")), Ok(false));
+    assert!(present(&file.join("below")).unwrap_err().why.contains("no folder"));
+}

@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 
 /// Largest text of one policy file, in bytes.
 pub const MAX_SOURCE_BYTES: u64 = 16 * 1024 * 1024;
+/// Largest text of all files of one policy.
+const MAX_TOTAL_BYTES: u64 = MAX_SOURCE_BYTES;
+/// The same for a project's: its tree needs a hundred times as much memory, and anyone may have written it.
+const MAX_PROJECT_BYTES: u64 = 4 * 1024 * 1024;
 /// Most files of one policy.
 const MAX_FILES: usize = 256;
 
@@ -39,6 +43,7 @@ pub struct Loader {
     numbers: BTreeMap<PathBuf, FileId>,
     texts: Vec<(PathBuf, String)>,
     sources: Vec<Source>,
+    read_bytes: u64,
 }
 
 impl Loader {
@@ -69,6 +74,7 @@ impl Loader {
             numbers: BTreeMap::new(),
             texts: Vec::new(),
             sources: Vec::new(),
+            read_bytes: 0,
         }
     }
 
@@ -105,7 +111,15 @@ impl Loader {
         }
         let text = match &self.origin {
             Origin::Disk(care) => {
-                let (bytes, stamp) = open::read(path, *care, MAX_SOURCE_BYTES)?;
+                let most = if self.inside.is_some() { MAX_PROJECT_BYTES } else { MAX_TOTAL_BYTES };
+                let left = most.saturating_sub(self.read_bytes);
+                let (bytes, stamp) = open::read(path, *care, left).map_err(|mut error| {
+                    if error.too_big && left < most {
+                        error.why = format!("makes the policy larger than {most} bytes");
+                    }
+                    error
+                })?;
+                self.read_bytes += bytes.len() as u64;
                 self.sources.push(Source::file(path, &bytes, stamp));
                 text_of(path, bytes)?
             }
