@@ -3,6 +3,8 @@
 //! INVARIANT: `hook` is dispatched before anything else is looked at, and exits only with its host's codes; every other
 //! command exits with 0, 1, 2, 3, 4 or 64.
 
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
 mod args;
 mod commands;
 mod context;
@@ -25,8 +27,8 @@ fn main() -> ExitCode {
         return commands::hook::run(&words, flavor);
     }
     if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
-        eprintln!(
-            "agent-firewall: running an MCP server behind the policy is not in this version; use `check` and `explain`, or register `policy hook`"
+        output::complain(
+            "agent-firewall: running an MCP server behind the policy is not in this version; use `check` and `explain`, or register `policy hook`\n",
         );
         return ExitCode::from(USAGE);
     }
@@ -39,7 +41,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             if !failure.message.is_empty() {
-                eprintln!("{}: {}", flavor.name(), output::visible(&failure.message));
+                output::complain(&format!("{}: {}\n", flavor.name(), output::visible(&failure.message)));
             }
             ExitCode::from(failure.code)
         }
@@ -68,8 +70,9 @@ fn words_of_hook(words: &[OsString]) -> Option<Vec<OsString>> {
     }
 }
 
+/// Only alone: a hook that prints its help to a host lets the call through.
 fn asks_for_help(words: &[OsString]) -> bool {
-    words.iter().any(|word| word == "--help" || word == "-h")
+    words.len() == 1 && words.last().is_some_and(|word| word == "--help" || word == "-h")
 }
 
 fn parse(words: &[OsString], flavor: Flavor) -> Result<Cli, ExitCode> {

@@ -87,7 +87,7 @@ impl Output {
     /// A remark about the run, unless quiet.
     pub(crate) fn remark(self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            complain(&format!("{text}\n"));
         }
     }
 }
@@ -111,6 +111,22 @@ fn colors_wanted() -> bool {
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// Writes to standard error; one that takes nothing is no error.
+pub(crate) fn complain(text: &str) {
+    complain_bytes(text.as_bytes());
+}
+
+/// As [`complain`].
+///
+/// SECURITY: not `eprint!`, which panics when nobody reads, and not under its lock, which a pipe that is full would hold
+/// forever.
+pub(crate) fn complain_bytes(bytes: &[u8]) {
+    use std::os::fd::AsFd;
+    if let Ok(fd) = std::io::stderr().as_fd().try_clone_to_owned() {
+        let _ = std::fs::File::from(fd).write_all(bytes);
+    }
 }
 
 /// Control and direction characters made visible, so that a text from outside cannot draw on the terminal.

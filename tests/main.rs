@@ -13,6 +13,7 @@ mod expansion;
 mod explain;
 mod firewall;
 mod generate;
+mod hostile;
 mod hosts;
 mod language;
 mod parse;

@@ -20,8 +20,9 @@ use std::path::{Path, PathBuf};
 /// Lines that are kept for `--last`.
 const MAX_LAST: usize = 1_000_000;
 
-/// Appends a decision. A failing write is said, and turns the allow of a call that does more than read into ask.
-pub(crate) fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) {
+/// Appends a decision. A failing write turns the allow of a call that does more than read into ask; the remark about it
+/// is given back, to be written when the answer is out.
+pub(crate) fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Option<String> {
     let line =
         policy_hosts::audit::line(call, &answer.facts, &answer.verdict, policy_engine::cache::now_ns());
     let mut bytes = line.into_bytes();
@@ -32,12 +33,11 @@ pub(crate) fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) 
         Care::Private => open::private_folder(folder),
         Care::Named => Ok(()),
     });
-    if let Err(error) = written.and_then(|()| append_line(file, &bytes, care)) {
-        eprintln!("policy: the audit line was not written: {error}");
-        if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
-            at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
-        }
+    let error = written.and_then(|()| append_line(file, &bytes, care)).err()?;
+    if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
+        at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
     }
+    Some(format!("policy: the audit line was not written: {error}\n"))
 }
 
 /// The audit file, when none was named.

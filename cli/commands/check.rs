@@ -4,7 +4,7 @@
 
 use crate::args::{CallArgs, CheckArgs};
 use crate::context::{Context, Flavor};
-use crate::output::{ASK, BAD_POLICY, Color, DENY, Failure, OK, Outcome, Output, print, visible};
+use crate::output::{ASK, BAD_POLICY, Color, DENY, Failure, OK, Outcome, Output, complain, print, visible};
 use policy_engine::combine::refusal;
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::layers::Default_;
@@ -12,6 +12,7 @@ use policy_engine::open::Care;
 use policy_engine::places::absolute;
 use policy_hosts::call::Call;
 use policy_hosts::decision_object;
+use policy_hosts::event::strict_json;
 use policy_hosts::reply::Answer as Answered;
 use policy_runtime::verdict::{Decision, Step, Verdict};
 use serde_json::{Value, json};
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Outcome {
     let call = call(args.tool.as_deref(), args.arguments.as_deref(), &args.call, context)?;
     let mut answer = engine.decide(&call);
     if let Some(file) = &audit {
-        super::audit::append(&call, &mut answer, file, Care::Named);
+        complain(&super::audit::append(&call, &mut answer, file, Care::Named).unwrap_or_default());
     }
     report(&answer, context);
     Ok(if unusable(&answer) { BAD_POLICY } else { code(answer.verdict.decision) })
@@ -62,7 +63,7 @@ pub(crate) fn call(
     context: &Context,
 ) -> Result<Call, Failure> {
     let text = arguments.unwrap_or("{}");
-    let arguments: Value = serde_json::from_str(text).map_err(|error| {
+    let arguments = strict_json(text.as_bytes()).map_err(|error| {
         Failure::usage(format!("the arguments are not JSON: {error}; write `'{{\"command\": \"ls\"}}'`"))
     })?;
     if !arguments.is_object() {
@@ -195,7 +196,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
         Some(folder) => context.path(folder)?,
         None => context.cwd()?,
     };
-    let stdin = std::io::stdin().lock();
+    let stdin = std::io::BufReader::new(std::io::stdin().lock());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut lines = Lines { reader: stdin };
     let mut exit = OK;
@@ -207,7 +208,8 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
             Ok((id, call)) => {
                 let mut answer = engine.decide(&call);
                 if let Some(file) = audit {
-                    super::audit::append(&call, &mut answer, file, Care::Named);
+                    let remark = super::audit::append(&call, &mut answer, file, Care::Named);
+                    complain(&remark.unwrap_or_default());
                 }
                 if unusable(&answer) {
                     exit = BAD_POLICY;
@@ -216,7 +218,9 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
             }
             Err((id, cause)) => line(id, &refusal(&cause)),
         };
-        if writeln!(out, "{value}").is_err() {
+        // A program that waits for each answer gets it.
+        let waits = lines.reader.buffer().is_empty();
+        if writeln!(out, "{value}").and_then(|()| if waits { out.flush() } else { Ok(()) }).is_err() {
             return Ok(OK);
         }
     }
@@ -260,8 +264,7 @@ pub(crate) fn object(text: &[u8]) -> Result<Value, String> {
     if text.len() > MAX_LINE {
         return Err(format!("the line is longer than {MAX_LINE} bytes"));
     }
-    let value: Value =
-        serde_json::from_slice(text).map_err(|error| format!("the line is not JSON: {error}"))?;
+    let value = strict_json(text).map_err(|error| format!("the line is not JSON: {error}"))?;
     if value.is_object() { Ok(value) } else { Err("the line is no JSON object".to_string()) }
 }
 

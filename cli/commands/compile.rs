@@ -4,7 +4,7 @@
 
 use crate::args::CompileArgs;
 use crate::context::Context;
-use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome, print};
+use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome, complain, print};
 use crate::render;
 use policy_engine::compile::{self, Compilation, Kind};
 use policy_engine::layers::Layers;
@@ -107,7 +107,7 @@ fn report(file: &Path, made: &Compilation, written: &str, context: &Context) {
         print(&format!("{value}\n"));
         return;
     }
-    eprint!("{}", render::diagnostics(&made.diagnostics, &made.map, out));
+    complain(&render::diagnostics(&made.diagnostics, &made.map, out));
     if out.quiet {
         return;
     }

@@ -5,7 +5,7 @@
 use super::compile::count;
 use crate::args::FmtArgs;
 use crate::context::Context;
-use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome, print};
+use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome, complain, print};
 use crate::render;
 use policy_engine::open::{self, Care};
 use policy_engine::sources::MAX_SOURCE_BYTES;
@@ -66,7 +66,7 @@ fn canonical(name: &str, text: &str, context: &Context) -> Option<String> {
     match policy_grammar::format(id, text) {
         Ok(canonical) => Some(canonical),
         Err(diagnostics) => {
-            eprint!("{}", render::diagnostics(&diagnostics, &map, context.output));
+            complain(&render::diagnostics(&diagnostics, &map, context.output));
             None
         }
     }

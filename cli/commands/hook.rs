@@ -4,7 +4,7 @@
 //! the host's fail-closed reply. No environment variable is read.
 
 use crate::context::Flavor;
-use crate::output::DENY;
+use crate::output::{DENY, complain, complain_bytes};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
@@ -12,8 +12,10 @@ use policy_engine::places::{Folders, absolute};
 use policy_hosts::Host;
 use policy_hosts::event::{Event, read_event};
 use policy_hosts::reply::{Answer, Reply};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
@@ -22,6 +24,8 @@ use std::time::Duration;
 
 /// Own deadline; a host that waits longer never sees us late.
 const DEADLINE: Duration = Duration::from_secs(2);
+/// How long the writing of a reply may take beyond it.
+const GRACE: Duration = Duration::from_millis(500);
 /// Stack of the thread that watches it, bytes.
 const CLOCK_STACK: usize = 256 * 1024;
 
@@ -75,7 +79,7 @@ fn hosts() -> String {
 }
 
 fn no_host(cause: &str) -> ExitCode {
-    eprintln!("policy hook: {cause}");
+    complain(&format!("policy hook: {cause}\n"));
     ExitCode::from(DENY)
 }
 
@@ -85,11 +89,16 @@ fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
     let mut wrong = None;
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
-        let text = word.to_string_lossy().into_owned();
-        let (name, attached) = match text.split_once('=') {
-            Some((name, value)) if name.starts_with("--") => (name.to_string(), Some(OsString::from(value))),
-            _ => (text, None),
+        // As bytes: the name of a file need not be text.
+        let bytes = word.as_bytes();
+        let (name, attached) = match bytes.iter().position(|byte| *byte == b'=') {
+            Some(at) if bytes.starts_with(b"--") => {
+                let (name, value) = bytes.split_at_checked(at).unwrap_or_default();
+                (name, Some(OsStr::from_bytes(value.get(1..).unwrap_or_default()).to_os_string()))
+            }
+            _ => (bytes, None),
         };
+        let name = String::from_utf8_lossy(name).into_owned();
         // The answer has the host's own form, and says nothing but the answer: these change nothing.
         if attached.is_none() && ["-q", "--quiet", "-v", "--verbose"].contains(&name.as_str()) {
             continue;
@@ -98,24 +107,25 @@ fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
             wrong.get_or_insert(format!("`{name}` needs a value"));
             break;
         };
-        let file = || absolute_word(&value);
+        let text = || value.to_str().map(str::to_string).ok_or("cannot be used");
+        let file = || absolute_word(&value).ok_or("cannot be used");
         let done = match name.as_str() {
-            "--format" => Some(()),
-            "--host" => value.to_str().map(|text| out.host = Some(text.to_string())),
-            "--as" => value.to_str().map(|text| out.label = Some(text.to_string())),
-            "--policy" => file().map(|path| out.policy = Some(path)),
-            "--audit" => file().map(|path| out.audit = Some(path)),
-            "--home" => file().map(|path| out.home = Some(path)),
-            "--config" => file().map(|path| out.config = Some(path)),
-            "--state" => file().map(|path| out.state = Some(path)),
-            "--cache" => file().map(|path| out.cache = Some(path)),
+            "--format" => Ok(()),
+            "--host" => text().and_then(|text| once(&mut out.host, text)),
+            "--as" => text().and_then(|text| once(&mut out.label, text)),
+            "--policy" => file().and_then(|path| once(&mut out.policy, path)),
+            "--audit" => file().and_then(|path| once(&mut out.audit, path)),
+            "--home" => file().and_then(|path| once(&mut out.home, path)),
+            "--config" => file().and_then(|path| once(&mut out.config, path)),
+            "--state" => file().and_then(|path| once(&mut out.state, path)),
+            "--cache" => file().and_then(|path| once(&mut out.cache, path)),
             _ => {
                 wrong.get_or_insert(format!("`{name}` is not known here"));
-                Some(())
+                Ok(())
             }
         };
-        if done.is_none() {
-            wrong.get_or_insert(format!("the value of `{name}` cannot be used"));
+        if let Err(what) = done {
+            wrong.get_or_insert(format!("the value of `{name}` {what}"));
         }
     }
     match wrong {
@@ -124,8 +134,20 @@ fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
     }
 }
 
+/// A word that is given twice could mean either.
+fn once<T>(slot: &mut Option<T>, value: T) -> Result<(), &'static str> {
+    if slot.is_some() {
+        return Err("is given twice");
+    }
+    *slot = Some(value);
+    Ok(())
+}
+
 fn absolute_word(value: &OsString) -> Option<PathBuf> {
     let path = PathBuf::from(value);
+    if value.is_empty() {
+        return None;
+    }
     if path.is_absolute() {
         return Some(absolute(std::path::Path::new("/"), &path));
     }
@@ -143,10 +165,31 @@ fn guard(host: &'static dyn Host) {
     let clock = std::thread::Builder::new().name("deadline".to_string()).stack_size(CLOCK_STACK);
     let started = clock.spawn(move || {
         std::thread::sleep(DEADLINE);
-        last_words(host, "policy did not answer in time");
+        // A reply that nobody reads, or a remark: then only the exit code is left to say no.
+        let end = std::thread::Builder::new().stack_size(CLOCK_STACK);
+        let ending = end.spawn(|| {
+            std::thread::sleep(GRACE);
+            std::process::exit(i32::from(DENY));
+        });
+        last_words(host, late());
+        if ending.is_err() {
+            std::process::exit(i32::from(DENY));
+        }
+        std::thread::sleep(GRACE * 2);
     });
     if started.is_err() {
         last_words(host, "policy could not start its clock");
+    }
+}
+
+/// Why the deadline passed.
+fn late() -> &'static str {
+    if policy_engine::doing::compiling() {
+        return "policy did not answer in time: it was still compiling a policy; a person can run `policy compile` and make it smaller";
+    }
+    match EVENT.try_lock() {
+        Ok(event) if event.is_none() => "policy did not answer in time: the event was not complete",
+        _ => "policy did not answer in time: it was still deciding the call",
     }
 }
 
@@ -181,20 +224,26 @@ fn write(reply: &Reply) -> ExitCode {
 }
 
 fn emit(reply: &Reply) -> i32 {
+    // ORDER: the reply before the remark, and both without a lock of the standard library, so that an error output
+    // that nobody reads holds up nothing.
+    let written = write_all(&std::io::stdout(), &reply.stdout);
     if !reply.stderr.is_empty() {
-        let _ = std::io::stderr().write_all(&reply.stderr);
+        complain_bytes(&reply.stderr);
     }
-    if !reply.stdout.is_empty() {
-        // Not `print!`: one system call for the whole, since half a reply lets the call through.
-        use std::os::fd::AsFd;
-        let fd = std::io::stdout().as_fd().try_clone_to_owned();
-        let done = fd.map(std::fs::File::from).and_then(|mut file| file.write_all(&reply.stdout));
-        if done.is_err() {
-            // Nobody reads: only the exit code is left to say no.
-            return if reply.exit == 0 { 2 } else { reply.exit };
-        }
+    match written {
+        // Nobody reads: only the exit code is left to say no.
+        Err(_) if reply.exit == 0 => i32::from(DENY),
+        _ => reply.exit,
     }
-    reply.exit
+}
+
+/// Not `print!`: one system call for the whole, since half a reply lets the call through.
+fn write_all(to: &impl AsFd, bytes: &[u8]) -> std::io::Result<()> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    let fd = to.as_fd().try_clone_to_owned()?;
+    std::fs::File::from(fd).write_all(bytes)
 }
 
 fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Reply, String> {
@@ -227,11 +276,14 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
     };
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
+    let mut remark = String::new();
     // Of events that are no question, only what a guard has to say is a decision.
     if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
-        super::audit::append(&call, &mut answer, &audit, Care::Private);
+        remark = super::audit::append(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
     }
-    Ok(host.reply(&call, &Answer::from(&answer.verdict)))
+    let mut reply = host.reply(&call, &Answer::from(&answer.verdict));
+    reply.stderr.extend(remark.into_bytes());
+    Ok(reply)
 }
 
 fn folders(words: &Words) -> Result<Folders, String> {

@@ -4,7 +4,7 @@
 
 use crate::args::ImportArgs;
 use crate::context::Context;
-use crate::output::{BAD_POLICY, Failure, OK, Outcome, print};
+use crate::output::{BAD_POLICY, Failure, OK, Outcome, complain, print};
 use crate::render;
 use policy_engine::compile::yaml;
 use policy_engine::open::{self, Care};
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
     let mut map = SourceMap::default();
     let id = map.add(args.file.display().to_string(), text.as_str());
     let parsed = policy_grammar::yaml::firewall::parse(id, &text);
-    eprint!("{}", render::diagnostics(&parsed.diagnostics, &map, context.output));
+    complain(&render::diagnostics(&parsed.diagnostics, &map, context.output));
     if parsed.file.skipped || parsed.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error) {
         return Ok(BAD_POLICY);
     }

@@ -5,7 +5,7 @@
 use super::compile::{grants, load};
 use crate::args::InitArgs;
 use crate::context::Context;
-use crate::output::{BAD_POLICY, Failure, OK, Outcome, print};
+use crate::output::{BAD_POLICY, Failure, OK, Outcome, complain, print};
 use crate::render;
 use policy_engine::compile::Kind;
 use policy_engine::open;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Outcome {
     let made = load(&file, Kind::Project, context)?;
     if made.table.is_none() {
         let _ = std::fs::remove_file(&file);
-        eprint!("{}", render::diagnostics(&made.diagnostics, &made.map, context.output));
+        complain(&render::diagnostics(&made.diagnostics, &made.map, context.output));
         return Ok(BAD_POLICY);
     }
     if !context.output.quiet {

@@ -5,7 +5,7 @@
 use super::compile::{code, count, load};
 use crate::args::FilesArgs;
 use crate::context::Context;
-use crate::output::{Outcome, print};
+use crate::output::{Outcome, complain, print};
 use crate::render;
 use policy_engine::compile::Kind;
 use policy_grammar::diagnostic::Level;
@@ -36,7 +36,7 @@ pub(crate) fn run(args: &FilesArgs, context: &Context) -> Outcome {
         // What is only worth knowing is `policy compile`'s to say.
         let failed: Vec<_> =
             made.diagnostics.iter().filter(|d| out.verbose || d.level == Level::Error).cloned().collect();
-        eprint!("{}", render::diagnostics(&failed, &made.map, out));
+        complain(&render::diagnostics(&failed, &made.map, out));
         if out.verbose {
             print(&format!(
                 "{}: {} of {} held\n",

@@ -4,7 +4,7 @@
 
 use crate::args::TrustArgs;
 use crate::context::Context;
-use crate::output::{BAD_POLICY, Failure, OK, Outcome};
+use crate::output::{BAD_POLICY, Failure, OK, Outcome, complain};
 use crate::render;
 use policy_engine::compile::{self, Kind};
 use policy_engine::open::Care;
@@ -53,7 +53,7 @@ pub(crate) fn grant(file: &Path, context: &Context, level: Level) -> Outcome {
         .map_err(|error| Failure::policy(error.to_string()))?;
     let said: Vec<_> =
         made.diagnostics.iter().filter(|diagnostic| diagnostic.level >= level).cloned().collect();
-    eprint!("{}", render::diagnostics(&said, &made.map, context.output));
+    complain(&render::diagnostics(&said, &made.map, context.output));
     if let Err(cause) = made.usable() {
         context.output.remark(&format!("not trusted: {cause}"));
         return Ok(BAD_POLICY);

@@ -4,7 +4,7 @@
 
 use crate::cache::now_ns;
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
-use crate::discover::{Found, Search, standing_folder};
+use crate::discover::{Found, MAX_STEPS, Search, standing, standing_folder};
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::Care;
 use crate::places::{Folders, absolute};
@@ -141,6 +141,11 @@ impl Engine {
                         scene.root = self.root(&session.start, &found);
                         scene.starts.insert(session.start.clone());
                     }
+                    // Moved or removed: what was trusted of it, or of a folder above it, goes on restricting.
+                    let lost = |at: &&Path| standing(at).is_none();
+                    scene.held.extend(
+                        session.start.ancestors().take(MAX_STEPS).take_while(lost).map(Path::to_path_buf),
+                    );
                     scene.held.extend(session.projects);
                 }
                 Err(error) => scene.problem = Some(error.to_string()),

@@ -322,3 +322,44 @@ fn what_holds_the_agent_is_always_held() {
     world.user(everything);
     held(&world);
 }
+
+#[test]
+fn a_trusted_project_that_is_moved_away_goes_on_restricting_the_session() {
+    let world = World::new("decide-moved");
+    world.bash("ls", "repo/src", "s");
+    let file = world.project("guard g on bash {\n  deny run `frob`\n}\n");
+    world.trust(&file);
+    assert_eq!(world.bash("frob", "repo/src", "s").verdict.decision, Decision::Deny);
+    std::fs::rename(world.scratch.folder("repo"), world.scratch.folder("").join("moved")).unwrap();
+    assert_eq!(world.bash("frob", "moved/src", "s").verdict.decision, Decision::Deny);
+    assert_eq!(world.bash("frob", "elsewhere", "s").verdict.decision, Decision::Deny);
+}
+
+#[test]
+fn a_user_layer_that_cannot_be_looked_for_refuses() {
+    let world = World::new("decide-hidden");
+    world.user("default allow\n");
+    assert_eq!(world.bash("xyz", "repo", "").verdict.decision, Decision::Allow);
+    std::fs::remove_dir_all(world.scratch.folder("home/.config")).unwrap();
+    world.scratch.file("home/.config", "");
+    let verdict = world.bash("xyz", "repo", "").verdict;
+    assert_eq!(verdict.decision, Decision::Deny);
+    assert!(verdict.steps[0].because.contains("no folder"), "{:?}", verdict.steps[0]);
+}
+
+#[test]
+fn two_names_that_are_no_text_do_not_share_a_table() {
+    use std::os::unix::ffi::OsStrExt;
+    let world = World::new("decide-names");
+    let text = |end: &str| format!("policy \"p\" language 1\ndefault {end}\n");
+    let odd = world.scratch.folder("").join(std::ffi::OsStr::from_bytes(b"x\xff.policy"));
+    std::fs::write(&odd, text("deny")).unwrap();
+    let even = world.scratch.file("x\u{fffd}.policy", &text("allow"));
+    std::thread::sleep(std::time::Duration::from_millis(150));
+    for (file, want) in [(&even, Decision::Allow), (&odd, Decision::Deny), (&even, Decision::Allow)] {
+        let mut engine = world.engine();
+        engine.options.policy = Some(file.clone());
+        let call = world.call("bash", json!({"command": "xyz"}), "repo", "");
+        assert_eq!(engine.decide(&call).verdict.decision, want, "{file:?}");
+    }
+}

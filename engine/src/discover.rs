@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Most folders that one search looks into.
-const MAX_STEPS: usize = 64;
+pub(crate) const MAX_STEPS: usize = 64;
 /// Most managed files.
 const MAX_MANAGED: usize = 64;
 
@@ -45,10 +45,13 @@ impl Search {
 /// The folder on disk that holds `path`: the nearest existing one above it, links resolved. None for a path that
 /// has none, or that the user may not look at.
 pub fn standing_folder(path: &Path) -> Option<PathBuf> {
-    path.ancestors().take(MAX_STEPS).find_map(|at| {
-        let real = std::fs::canonicalize(at).ok()?;
-        if real.is_dir() { Some(real) } else { real.parent().map(Path::to_path_buf) }
-    })
+    path.ancestors().take(MAX_STEPS).find_map(standing)
+}
+
+/// The folder that a path is, or that holds the file it is; none when there is nothing.
+pub(crate) fn standing(path: &Path) -> Option<PathBuf> {
+    let real = std::fs::canonicalize(path).ok()?;
+    if real.is_dir() { Some(real) } else { real.parent().map(Path::to_path_buf) }
 }
 
 fn upward(folder: &Path, home: &Path) -> Found {

@@ -6,6 +6,7 @@
 use crate::cache::{Cache, Entry, Source};
 use crate::compile::{self, Compilation, Kind};
 use crate::discover;
+use crate::doing;
 use crate::open::{self, Care, FileError};
 use crate::places::{Folders, shown};
 use crate::reload::LastGood;
@@ -144,7 +145,7 @@ impl Layers {
                     return layer(Kind::Managed, name, cached_table(entry));
                 }
                 let mut loader = Loader::disk(Care::Private, None, &layers.folders.home);
-                let made = match compile::file(&mut loader, file, Kind::Managed, true) {
+                let made = match doing::compile(|| compile::file(&mut loader, file, Kind::Managed, true)) {
                     Ok(made) => keep(&layers.shared, &key, made, loader.sources().to_vec()),
                     Err(error) => failed(&error),
                 };
@@ -194,7 +195,7 @@ impl Layers {
             }
         }
         let mut loader = Loader::disk(care, None, &self.folders.home);
-        match compile::file(&mut loader, file, kind, true) {
+        match doing::compile(|| compile::file(&mut loader, file, kind, true)) {
             Ok(made) => keep(&self.cache, &key, made, loader.sources().to_vec()),
             Err(error) => failed(&error),
         }
@@ -224,13 +225,13 @@ impl Layers {
             }
         }
         let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
-        let closure = match compile::closure(&mut loader, file) {
+        let closure = match doing::compile(|| compile::closure(&mut loader, file)) {
             Ok(closure) => closure,
             Err(error) => return vec![self.refusing(project, error)],
         };
         let stands = self.stands(record, project, file, loader.sources());
         let trusted = stands == Trust::Trusted;
-        let made = compile::of_closure(&mut loader, closure, Kind::Project, trusted);
+        let made = doing::compile(|| compile::of_closure(&mut loader, closure, Kind::Project, trusted));
         let mode = if trusted { "trusted" } else { "restricted" };
         let made = keep(&self.cache, &key(mode), made, loader.sources().to_vec());
         self.project_layers(project, file, made, stands)

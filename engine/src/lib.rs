@@ -9,6 +9,7 @@ pub mod combine;
 pub mod compile;
 pub mod decide;
 pub mod discover;
+pub mod doing;
 pub mod explain;
 pub mod layers;
 pub mod open;

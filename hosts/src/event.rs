@@ -150,14 +150,9 @@ pub fn parse_strict(text: &[u8]) -> Result<Map<String, Value>, InputError> {
     if text.trim().is_empty() {
         return Err(InputError::Empty);
     }
-    let count = Cell::new(0);
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { count: &count }
-        .deserialize(&mut reader)
-        .and_then(|value| reader.end().map(|()| value))
-        .map_err(|error| {
-            if error.is_eof() { InputError::Incomplete } else { InputError::NotJson(error.to_string()) }
-        })?;
+    let value = strict(text).map_err(|error| {
+        if error.is_eof() { InputError::Incomplete } else { InputError::NotJson(error.to_string()) }
+    })?;
     let Value::Object(map) = value else {
         return Err(InputError::NotJson("it is not an object".to_owned()));
     };
@@ -169,6 +164,24 @@ pub fn parse_strict(text: &[u8]) -> Result<Map<String, Value>, InputError> {
         }
     }
     Ok(map)
+}
+
+/// Any JSON value in which every object has each key once, at any depth.
+///
+/// # Errors
+///
+/// One clause on what is wrong where.
+pub fn strict_json(text: &[u8]) -> Result<Value, String> {
+    let text = std::str::from_utf8(text).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    strict(text).map_err(|error| error.to_string())
+}
+
+fn strict(text: &str) -> serde_json::Result<Value> {
+    let count = Cell::new(0);
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let value = Strict { count: &count }.deserialize(&mut reader)?;
+    reader.end()?;
+    Ok(value)
 }
 
 fn short(key: &str) -> String {
