@@ -117,12 +117,10 @@ fn a_decision_does_not_look_at_every_rule() {
 }
 
 #[test]
-fn a_rule_with_its_own_tool_is_small_and_too_many_are_refused_early() {
+fn a_rule_with_its_own_tool_is_small() {
     let bytes = |rules: u32| emit(&policy(rules), &[0; 32], &[0; 32]).expect("a table").len();
     let (few, many) = (bytes(20), bytes(1020));
     assert!((many - few) / 1000 < 2500, "{} bytes a rule", (many - few) / 1000);
-    let error = emit(&policy(60_000), &[0; 32], &[0; 32]).expect_err("is too large");
-    assert!(error.to_string().contains("over 67108864 bytes"), "{error}");
 }
 
 /// Many long values of which nothing is known exactly: the work is bounded, and what it does not reach asks.
