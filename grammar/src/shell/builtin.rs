@@ -154,6 +154,10 @@ impl Walk<'_, '_, '_> {
             "shopt" | "enable"
                 if args.iter().any(|word| word.known() != Some("-s") && word.known() != Some("-q")) => {}
             "eval" | "source" | "." | "fc" => self.reread(name, args, env),
+            "trap" if trap_changes(args, env) => {
+                let at = self.place_of(range).0;
+                self.w.problem(at, "a trap may change the folder or a variable between any two commands");
+            }
             _ => {
                 if let Some(function) = env.functions.get(name).copied() {
                     if function.moves {
@@ -283,6 +287,45 @@ impl Walk<'_, '_, '_> {
             name == "eval" && (unknown || text.contains(['\\', '"', '\'']) || text.split(part).any(is_risky));
         env.errexit = false;
     }
+}
+
+/// Whether a trap runs before the end of the script and does more than run programs.
+fn trap_changes(args: &[Word], env: &Env) -> bool {
+    let Some((text, signals)) = args.split_first() else { return false };
+    let late = |word: &Word| matches!(word.known(), Some("EXIT" | "0"));
+    if signals.is_empty() || signals.iter().all(late) {
+        return false;
+    }
+    let Some(text) = text.known() else { return true };
+    const CHANGES: &[&str] = &[
+        "cd",
+        "pushd",
+        "popd",
+        "read",
+        "mapfile",
+        "readarray",
+        "eval",
+        "source",
+        "set",
+        "export",
+        "declare",
+        "typeset",
+        "local",
+        "alias",
+        "exec",
+        "hash",
+        "enable",
+        "unset",
+        "printf",
+        "builtin",
+        "command",
+    ];
+    let text: String = text.chars().filter(|c| !matches!(c, '"' | '\'' | '\\')).collect();
+    text.contains('=')
+        || text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| {
+            CHANGES.contains(&word) || env.functions.get(word).is_some_and(|function| function.moves)
+        })
+        || text.split_whitespace().any(|word| word == ".")
 }
 
 fn holds_subscript_code(word: &Word) -> bool {

@@ -246,6 +246,27 @@ pub(crate) fn enter_dir(from: &Dir, target: &Word) -> Dir {
 const RISKY: &[&str] = &[
     "PATH",
     "BASH_ENV",
+    "BASH_CMDS",
+    "BASH_ALIASES",
+    "BASH_LOADABLES_PATH",
+    "EXECIGNORE",
+    "FCEDIT",
+    "LESS",
+    "LESSKEY",
+    "LESSKEYIN",
+    "MORE",
+    "MANOPT",
+    "AWKPATH",
+    "AWKLIBPATH",
+    "INPUTRC",
+    "RIPGREP_CONFIG_PATH",
+    "MAKEFILES",
+    "COMPILER_PATH",
+    "GCC_EXEC_PREFIX",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "COMPOSE_FILE",
+    "GH_HOST",
     "ENV",
     "PROMPT_COMMAND",
     "PS0",
@@ -261,6 +282,9 @@ const RISKY: &[&str] = &[
     "PYTHONPATH",
     "PYTHONHOME",
     "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONUSERBASE",
+    "PYTHONWARNINGS",
     "PERL5OPT",
     "PERL5LIB",
     "PERL5DB",
@@ -271,13 +295,9 @@ const RISKY: &[&str] = &[
     "JAVA_TOOL_OPTIONS",
     "_JAVA_OPTIONS",
     "JDK_JAVA_OPTIONS",
-    "EDITOR",
     "VISUAL",
-    "PAGER",
-    "MANPAGER",
     "LESSOPEN",
     "LESSCLOSE",
-    "BROWSER",
     "TAR_OPTIONS",
     "MAKEFLAGS",
     "MFLAGS",
@@ -316,6 +336,10 @@ const RISKY: &[&str] = &[
     "LUA_PATH",
     "LUA_CPATH",
     "GOFLAGS",
+    "GOROOT",
+    "GOENV",
+    "GOTOOLCHAIN",
+    "GOPATH",
     "CLASSPATH",
     "MAVEN_OPTS",
     "GEM_PATH",
@@ -332,7 +356,13 @@ const RISKY_STARTS: &[&str] = &[
     "CARGO_",
     "UV_",
     "LUA_INIT_",
+    "RUSTUP_",
+    "COREPACK_",
+    "YARN_",
+    "BUNDLE_",
 ];
+/// Programs named in variables of many tools: `GH_PAGER`, `KUBE_EDITOR`.
+const RISKY_ENDS: &[&str] = &["PAGER", "EDITOR", "BROWSER", "ASKPASS"];
 /// Variables that begin like the ones above and only shape output.
 const HARMLESS: &[&str] = &[
     "GIT_AUTHOR_NAME",
@@ -355,5 +385,7 @@ const HARMLESS: &[&str] = &[
 
 /// Whether a variable changes what a known program runs.
 pub(crate) fn is_risky(name: &str) -> bool {
-    RISKY.contains(&name) || RISKY_STARTS.iter().any(|s| name.starts_with(s)) && !HARMLESS.contains(&name)
+    RISKY.contains(&name)
+        || RISKY_ENDS.iter().any(|end| name.ends_with(end))
+        || RISKY_STARTS.iter().any(|s| name.starts_with(s)) && !HARMLESS.contains(&name)
 }

@@ -16,6 +16,7 @@ mod parse;
 pub mod program;
 mod quote;
 mod simple;
+mod taint;
 mod walk;
 
 #[cfg(test)]

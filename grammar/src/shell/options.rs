@@ -165,12 +165,17 @@ impl Reader<'_> {
     fn flag(&mut self, program: &Program, text: &str, at: usize, unclear: &mut bool) -> usize {
         let word = self.words.get(at);
         let tail = |name: &str| word.map(|word| cut(word, name));
-        if program
-            .inner
-            .iter()
-            .any(|inner| matches!(inner, Inner::FlagCommand { flags } if flags.iter().any(|f| f == text)))
-        {
+        if starts_command(program, text) {
             return self.command_flag(text, at);
+        }
+        // `fd -Hx CMD`: the last of a cluster.
+        if program.style != OptionStyle::SingleDash
+            && !text.starts_with("--")
+            && let Some(letter) = text.chars().last()
+            && starts_command(program, &format!("-{letter}"))
+            && !text.chars().skip(1).any(|c| takes_value(program, &format!("-{c}")))
+        {
+            return self.command_flag(&format!("-{letter}"), at);
         }
         let long = text.starts_with("--") || program.style == OptionStyle::SingleDash;
         let (mut names, mut value, mut next) = (Vec::new(), None, None);
@@ -197,6 +202,10 @@ impl Reader<'_> {
                     let rest = letters.get(offset + letter.len_utf8()..).unwrap_or_default();
                     names.push(name.clone());
                     let attached = program.attached_flags.contains(&name);
+                    if starts_command(program, &name) {
+                        value = tail(text.get(..1 + offset + letter.len_utf8()).unwrap_or(text));
+                        break;
+                    }
                     if takes_value(program, &name) || attached {
                         if shell || rest.is_empty() {
                             next = if attached { next } else { Some(name.clone()) };
@@ -287,6 +296,15 @@ impl Reader<'_> {
             || inner
             || lists.iter().any(|list| list.iter().any(|flag| abbreviates(name, flag)))
     }
+}
+
+/// Whether the words behind a flag are a command.
+fn starts_command(program: &Program, name: &str) -> bool {
+    let same = |flag: &String| match program.style {
+        OptionStyle::SingleDash => flag == name,
+        _ => abbreviates(name, flag),
+    };
+    program.inner.iter().any(|inner| matches!(inner, Inner::FlagCommand { flags } if flags.iter().any(same)))
 }
 
 /// The text of a word when it is a certain flag of this style.

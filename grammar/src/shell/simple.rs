@@ -7,7 +7,7 @@ use super::env::{Env, MAX_VALUES, Val, Value, is_risky};
 use super::expand::Expander;
 use super::inner::Call;
 use super::options::is_name;
-use super::walk::{Ctx, Stdin, Walk, redirect_features, stdin_after};
+use super::walk::{Ctx, Stdin, Walk, redirect_features, runs_in_subscript, stdin_after};
 use super::{Assignment, Dialect, Dir, Feature, Gap, Piece, Word};
 
 /// Builtins whose arguments of the form `NAME=VALUE` are assignments: not split, no patterns.
@@ -18,10 +18,20 @@ impl<'t> Walk<'_, '_, 't> {
         for assign in &simple.assigns {
             self.visit(&assign.subscript, env, ctx);
             self.w.arithmetic |= assign.indexed;
+            if assign.indexed {
+                self.evaluates(&assign.subscript, env);
+            }
             match &assign.value {
-                AssignValue::Word(word) => self.visit(&word.bits, env, ctx),
-                AssignValue::Array(elements, _) => {
+                AssignValue::Word(word) => {
+                    self.gets(assign.name, &word.bits, env);
+                    self.visit(&word.bits, env, ctx);
+                }
+                AssignValue::Array(elements, keyed) => {
                     for element in elements {
+                        if *keyed {
+                            self.evaluates(&element.bits, env);
+                        }
+                        self.gets(assign.name, &element.bits, env);
                         self.visit(&element.bits, env, ctx);
                     }
                 }
@@ -31,6 +41,7 @@ impl<'t> Walk<'_, '_, 't> {
             self.visit(&word.bits, env, ctx);
         }
         self.visit_redirects(&simple.redirects, env, ctx);
+        self.tainted_by(&simple.words, env);
 
         let choices = self.choices(simple, env);
         let mut first: Option<Vec<Word>> = None;
@@ -199,6 +210,12 @@ impl<'t> Walk<'_, '_, 't> {
                 let expander = self.expander(env, &[]);
                 assigned_value(&expander, assign, env)
             };
+            if let Value::Scalar(vals) | Value::Array(vals) = &value
+                && vals.iter().filter_map(Val::text).any(runs_in_subscript)
+            {
+                let at = self.place_of(simple.range).0;
+                self.w.subscript_code.get_or_insert(at);
+            }
             env.set(assign.name, value);
         }
     }

@@ -86,6 +86,8 @@ pub(crate) struct Walker<'p> {
     pub(crate) arithmetic: bool,
     /// A value holds a subscript with a command in it.
     pub(crate) subscript_code: Option<u32>,
+    /// Values from outside and where values are evaluated.
+    pub(crate) taint: super::taint::Taint,
     /// Functions of texts that run in the same shell at another time.
     pub(crate) late_functions: BTreeSet<String>,
     pub(crate) aliases_read: BTreeSet<String>,
@@ -110,6 +112,7 @@ impl<'p> Walker<'p> {
             moved: false,
             arithmetic: false,
             subscript_code: None,
+            taint: super::taint::Taint::default(),
             late_functions: BTreeSet::new(),
             aliases_read: BTreeSet::new(),
         }
@@ -156,6 +159,12 @@ impl<'p> Walker<'p> {
         }
         if let (true, Some(at)) = (self.arithmetic, self.subscript_code) {
             self.problem(at, "a value holds a subscript that runs a command");
+        }
+        if let Some(at) = std::mem::take(&mut self.taint).problem() {
+            self.problem(
+                at,
+                "what was read or printed is evaluated as arithmetic, and that can run a command",
+            );
         }
         for (command, deferred) in self.commands.iter_mut().zip(&self.deferred) {
             let relative = !matches!(&command.dir, Dir::Changed(dir) if dir.starts_with(['/', '~']));
@@ -350,8 +359,10 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                     self.w.feature(Feature::Variable);
                     self.visit(inside, env, ctx);
                     self.w.arithmetic |= tail.starts_with(['[', ':']) && !tail.starts_with(":-");
+                    self.evaluates_param(head, tail, inside, env);
                     if tail.starts_with(":=") || tail.starts_with('=') {
                         env.forget(head);
+                        self.gets(head, inside, env);
                     }
                     if tail.contains("@P") {
                         let at = self.place_of((0, 0)).0;
@@ -385,6 +396,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 }
                 Bit::Arith { text, inside, .. } => {
                     self.w.arithmetic = true;
+                    self.evaluates(std::slice::from_ref(bit), env);
                     self.visit(inside, env, ctx);
                     self.forget_assigned(text, env);
                 }

@@ -136,7 +136,14 @@ impl Walk<'_, '_, '_> {
                     }
                 }
                 Inner::FlagWords { flags } => self.flag_words(finder, program, reading, flags),
-                Inner::FlagCommand { .. } => {
+                Inner::FlagCommand { flags } => {
+                    // `fd -xrm`, `fd --exec=rm`: the first word stands at the flag.
+                    for used in reading.flags.iter().filter(|used| used.is(flags)) {
+                        let Some(FlagValue::Attached(first)) = &used.value else { continue };
+                        let mut words = vec![first.clone()];
+                        words.extend(call.words.get(used.at + 1..).unwrap_or_default().iter().cloned());
+                        self.nested(finder, words, used.at, &Shape { appends: false, ..shape.clone() });
+                    }
                     for (start, end) in &reading.commands {
                         let words = call.words.get(*start..*end).unwrap_or_default().to_vec();
                         self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() });
@@ -469,12 +476,18 @@ fn joined(words: &[Word], separator: &str) -> Text {
 /// What stands behind a beginning in which `*` is any run without `=`.
 fn behind<'v>(value: &'v str, prefix: &str) -> Option<&'v str> {
     match prefix.split_once('*') {
-        None => value.strip_prefix(prefix),
+        None => strip(value, prefix),
         Some((before, after)) => {
-            let rest = value.strip_prefix(before)?;
+            let rest = strip(value, before)?;
             let mark = rest.find('=')?;
-            let at = rest.find(after).filter(|at| *at <= mark)?;
+            let at = rest.to_ascii_lowercase().find(&after.to_ascii_lowercase()).filter(|at| *at <= mark)?;
             rest.get(at + after.len()..)
         }
     }
+}
+
+/// What stands behind a beginning in any case: names of settings often ignore it.
+fn strip<'v>(value: &'v str, prefix: &str) -> Option<&'v str> {
+    let front = value.get(..prefix.len())?;
+    front.eq_ignore_ascii_case(prefix).then(|| value.get(prefix.len()..))?
 }

@@ -64,7 +64,9 @@ impl<'a> Builder<'a> {
                 Rule::subscript => {
                     self.bash_only(start, "an array");
                     assign.indexed = true;
-                    assign.subscript = self.inside(part, Quote::None);
+                    // As written, for the names in it, and what is inside.
+                    assign.subscript = vec![Bit::Bare(part.as_str())];
+                    assign.subscript.append(&mut self.inside(part, Quote::None));
                 }
                 Rule::assign_op => {
                     assign.append = part.as_str() == "+=";
@@ -94,7 +96,10 @@ impl<'a> Builder<'a> {
                     let mut bits = Vec::new();
                     for inner in part.into_inner() {
                         match inner.as_rule() {
-                            Rule::subscript => bits.append(&mut self.inside(inner, Quote::None)),
+                            Rule::subscript => {
+                                bits.push(Bit::Bare(inner.as_str()));
+                                bits.append(&mut self.inside(inner, Quote::None));
+                            }
                             Rule::value => bits.append(&mut self.word(inner).bits),
                             Rule::assign_op => {}
                             _ => self.other(inner),

@@ -135,7 +135,61 @@ fn variables_are_never_guessed() {
     flagged("x=ls; for i in 1 2; do $x y; printf -v $'\\170' rm; done");
     flagged("x='a[$(rm y)]'; echo $((x))");
     flagged("let 'a[$(rm y)]=1'");
+    flagged("x='a[$'; z=\"$x(rm y)]\"; echo $((z))");
+    flagged("typeset -i x; x='a[$(rm y)]'");
     flagged("echo ${x@P}");
+}
+
+#[test]
+fn traps_that_run_in_between() {
+    flagged("trap 'cd /etc' DEBUG; a");
+    flagged("trap 'x=1' ERR; a");
+    flagged("trap 'c\"d\" /etc' USR1; a");
+    flagged("trap \"$x\" DEBUG; a");
+    flagged("f() { cd /; }; trap f DEBUG; a");
+    assert!(bash("trap 'cd /etc' EXIT; a").complete);
+    assert!(bash("trap 'echo stop; exit 1' INT TERM; a").complete);
+    assert!(bash("trap - DEBUG; a").complete);
+    gap("BASH_CMDS[a]=./b; a", "a", Gap::Environment);
+    gap("BASH_ALIASES[a]=b; a", "a", Gap::Environment);
+    gap("read -r 'BASH_CMDS[a]'; a", "a", Gap::Environment);
+    gap("RIPGREP_CONFIG_PATH=x rg a", "rg", Gap::Environment);
+    gap("GH_PAGER=x gh a", "gh", Gap::Environment);
+}
+
+#[test]
+fn what_was_read_is_not_evaluated() {
+    for script in [
+        "x=$(a); echo $((x))",
+        "x=$(a); ((x))",
+        "x=`a`; y=$x; z=$y; [[ z -eq 1 ]]",
+        "read -r x; echo ${b[x]}",
+        "read -r x; echo ${b:x}",
+        "read -r x; b[x]=1",
+        "read -r x; echo ${!x}",
+        "read -r x; read -r \"$x\"",
+        "read -r x; let y=x+1",
+        "for ((i = 0; i < $(a); i++)); do b; done",
+        "for f in *; do echo $((f)); done",
+        "f() { echo $(($1)); }; f \"$(a)\"",
+        "set -- $(a); [[ $1 -gt 1 ]]",
+        "wc() { a; }; n=$(wc -l); echo $((n))",
+        "declare \"$(a)=1\"",
+        "echo $(( $(a) + 1 ))",
+    ] {
+        flagged(script);
+    }
+    for script in [
+        "n=$(a | wc -l); (( n > 3 ))",
+        "s=$(date +%s); echo $(( $(date +%s) - s ))",
+        "i=0; while ((i < 3)); do i=$((i+1)); done",
+        "x=$(a); echo \"${x:-b}\" \"${x%.c}\" \"${#x}\"",
+        "x=$(a); [[ $x == b && -n $x ]]",
+        "for i in 1 2 3; do echo $((i * 2)); done",
+        "b=(1 2); echo ${b[0]} ${b[@]} ${!b[@]}",
+    ] {
+        assert!(bash(script).complete, "{script}");
+    }
 }
 
 #[test]

@@ -35,6 +35,9 @@ impl<'t> Walk<'_, '_, 't> {
             }
             Kind::ForArith { bits, body } => {
                 self.w.arithmetic = true;
+                let at = self.place_of((0, 0)).0;
+                self.w.taint.evaluate(compound.text.split("))").next().unwrap_or_default(), at);
+                self.evaluates(bits, env);
                 self.repeat(compound, None, env, |walk, env| {
                     walk.visit(bits, env, ctx);
                     walk.list(body, env, ctx);
@@ -43,12 +46,16 @@ impl<'t> Walk<'_, '_, 't> {
             Kind::Case { word, arms } => self.case(compound.text, word, arms, env, ctx),
             Kind::Test(words) => {
                 self.w.arithmetic = true;
+                self.evaluates_test(words, env);
                 for word in words {
                     self.visit(&word.bits, env, ctx);
                 }
             }
             Kind::Arith(bits) => {
                 self.w.arithmetic = true;
+                let at = self.place_of((0, 0)).0;
+                self.w.taint.evaluate(compound.text, at);
+                self.evaluates(bits, env);
                 self.visit(bits, env, ctx);
                 self.forget_assigned(compound.text, env);
             }
@@ -125,6 +132,11 @@ impl<'t> Walk<'_, '_, 't> {
         let mut vals: Option<Vec<Val>> = words.map(|_| Vec::new());
         for node in words.unwrap_or_default() {
             self.visit(&node.bits, env, ctx);
+            self.gets(name, &node.bits, env);
+            // A file may be called anything.
+            if node.bits.iter().any(|bit| matches!(bit, Bit::Bare(text) if text.contains(['*', '?', '[']))) {
+                self.w.taint.outside(name);
+            }
             for word in self.expander(env, &[]).words(node) {
                 vals = match (vals, Val::of(&word)) {
                     (Some(mut vals), Some(val)) => {
