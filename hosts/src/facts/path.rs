@@ -3,13 +3,14 @@
 //! INVARIANT: every reading of a spelling becomes a name (decoded escapes, backslashes, links followed), because the
 //! strictest name holds; nothing here reads the disk but the resolver, and never for a network name.
 
-use super::resolve::{Resolution, Resolver};
+use super::resolve::{Entry, EntryKind, Resolution, Resolver};
 use super::spelling::{
     HOLE, NETWORK, as_windows, drive_of, escape_glob, file_url, has_drive, is_device_name, is_network_name,
     is_short_name, is_special, percent_decode, split, unescape_glob, without_braces,
 };
 use crate::call::Places;
 use policy_runtime::facts::{Form, PathName};
+use policy_runtime::glob::{Syntax, intersects};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub const MAX_PATH_BYTES: usize = 8 * 1024;
 const MAX_NAMES: usize = 24;
 /// Most paths of one call that are looked up on disk.
 const MAX_LOOKUPS: usize = 512;
+/// Most names on disk that one pattern is compared with as links and folders.
+const MAX_MATCHED: usize = 1024;
 const LINKS: &str = "it could not be told where its links lead";
 
 /// Where a path begins.
@@ -257,6 +260,10 @@ impl<'a> Namer<'a> {
             }
         }
         self.name(base, text, reading, &mut named, &mut further);
+        if reading.glob {
+            let (raw, _) = self.locate(base, text, reading);
+            self.matched_links(&raw, &mut named, &mut further);
+        }
         if self.windows && !reading.glob {
             self.name(base, &text.replace('\\', "/"), reading, &mut named, &mut further);
         }
@@ -332,6 +339,52 @@ impl<'a> Namer<'a> {
                     push(further, self.views(&self.lexical(&real), reading.glob));
                 }
             },
+        }
+    }
+
+    /// A pattern that the shell expands may match a link: where it leads is a name too.
+    fn matched_links(&self, raw: &Raw, named: &mut Named, further: &mut Vec<PathName>) {
+        let fixed = raw.segments.iter().take_while(|segment| !is_special(segment, true)).count();
+        let Some(front) = self.front(raw, true).filter(|_| self.resolve) else { return };
+        let front = match self.look_up(raw, true) {
+            Resolution::Same => front,
+            Resolution::Other(real) => real,
+            Resolution::Unknown => return,
+        };
+        let (mut budget, mut waiting) = (MAX_MATCHED, vec![(front, fixed)]);
+        while let Some((folder, at)) = waiting.pop() {
+            let Some(pattern) = raw.segments.get(at) else { continue };
+            let Some(entries) = self.resolver.entries(&folder) else { return named.note(LINKS) };
+            let rest = raw.segments.get(at + 1..).unwrap_or_default();
+            let known = rest.iter().take_while(|segment| !is_special(segment, true)).count();
+            let more = known < rest.len();
+            let may = |entry: &Entry| {
+                (entry.kind == EntryKind::Link || entry.kind == EntryKind::Folder && !rest.is_empty())
+                    && intersects(&escape_glob(&entry.name), pattern, Syntax::Path, true)
+            };
+            for entry in entries.iter().filter(|entry| may(entry)) {
+                let Some(left) = budget.checked_sub(1) else { return named.note(LINKS) };
+                budget = left;
+                let mut path = folder.join(&entry.name);
+                path.extend(rest.iter().take(known).map(|segment| unescape_glob(segment)));
+                let end = match self.resolver.resolve(&path) {
+                    Resolution::Same => path,
+                    Resolution::Unknown => return named.note(LINKS),
+                    Resolution::Other(real) => {
+                        let Some(mut place) = self.place(&real) else { return named.note(LINKS) };
+                        place.segments = place.segments.iter().map(|segment| escape_glob(segment)).collect();
+                        place.segments.extend(rest.iter().skip(known).cloned());
+                        push(further, self.views(&self.lexical(&place), true));
+                        if further.len() > MAX_NAMES {
+                            return named.note(LINKS);
+                        }
+                        real
+                    }
+                };
+                if more {
+                    waiting.push((end, at + 1 + known));
+                }
+            }
         }
     }
 
@@ -479,13 +532,25 @@ impl<'a> Namer<'a> {
 
     /// Where the known front of a place leads.
     fn look_up(&self, raw: &Raw, glob: bool) -> Resolution {
-        if !self.resolve {
-            return Resolution::Same;
+        let Some(path) = self.front(raw, glob).filter(|_| self.resolve) else { return Resolution::Same };
+        let mut seen = self.seen.borrow_mut();
+        if let Some(known) = seen.get(&path) {
+            return known.clone();
         }
+        if seen.len() >= MAX_LOOKUPS {
+            return Resolution::Unknown;
+        }
+        let answer = self.resolver.resolve(&path);
+        seen.insert(path, answer.clone());
+        answer
+    }
+
+    /// The known front of a place on this system.
+    fn front(&self, raw: &Raw, glob: bool) -> Option<PathBuf> {
         let mut text = match raw.root {
             Root::Slash => String::new(),
             Root::Drive(letter) if self.windows => format!("{letter}:"),
-            _ => return Resolution::Same,
+            _ => return None,
         };
         for segment in raw.segments.iter().take_while(|segment| !is_special(segment, glob)) {
             text.push('/');
@@ -498,17 +563,7 @@ impl<'a> Namer<'a> {
         if text.is_empty() || text.ends_with(':') {
             text.push('/');
         }
-        let path = PathBuf::from(text);
-        let mut seen = self.seen.borrow_mut();
-        if let Some(known) = seen.get(&path) {
-            return known.clone();
-        }
-        if seen.len() >= MAX_LOOKUPS {
-            return Resolution::Unknown;
-        }
-        let answer = self.resolver.resolve(&path);
-        seen.insert(path, answer.clone());
-        answer
+        Some(PathBuf::from(text))
     }
 }
 

@@ -201,6 +201,60 @@ impl Resolver for Links {
         }
         if text.contains("unknown") { Resolution::Unknown } else { Resolution::Same }
     }
+
+    fn entries(&self, folder: &Path) -> Option<Vec<Entry>> {
+        let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
+        match folder.to_str()? {
+            "/work/app" => Some(vec![
+                entry("link", EntryKind::Link),
+                entry("src", EntryKind::Folder),
+                entry("x.c", EntryKind::File),
+                entry("[id]", EntryKind::Link),
+            ]),
+            "/work/app/src" => Some(vec![entry("up", EntryKind::Link)]),
+            "/work/app/many" => None,
+            _ => Some(Vec::new()),
+        }
+    }
+}
+
+#[test]
+fn a_pattern_finds_the_links_that_it_matches() {
+    let links =
+        Links(vec![("/work/app/link", "/etc"), ("/work/app/src/up", "/work"), ("/work/app/[id]", "/id")]);
+    let places = Places { resolve_links: true, ..places(false) };
+    let namer = Namer::new(&places, &links, Path::new("/work/app"));
+    let last = |text: &str| {
+        let named = namer.word(namer.base(), text, Form::Glob, false);
+        let names: Vec<String> = named.names.iter().skip(1).map(|name| name.views[0].clone()).collect();
+        (names.join(" "), named.opaque.is_some())
+    };
+    let cases = [
+        ("*.c", ""),
+        ("*/passwd", "/etc/passwd /id/passwd"),
+        ("[l]ink/passwd", "/etc/passwd"),
+        ("l*", "/etc"),
+        ("*/../x", "/x /x"),
+        ("s*/*/other", "/work/other"),
+        ("*/*", "/etc/* /id/*"),
+        ("src/u?", "/work"),
+        ("\\[id\\]/*", ""),
+        ("\\[i*", "/id"),
+    ];
+    for (text, wanted) in cases {
+        let (names, opaque) = last(text);
+        if text == "*/*" {
+            assert!(names.starts_with(wanted) && names.ends_with("/work"), "{text}: {names}");
+        } else if text == "*/../x" {
+            assert!(names.starts_with("/x"), "{text}: {names}");
+        } else if text == "\\[id\\]/*" {
+            assert_eq!(names, "/id/*", "{text}");
+        } else {
+            assert_eq!(names, wanted, "{text}");
+        }
+        assert!(!opaque, "{text}");
+    }
+    assert!(last("many/*").1, "what cannot be listed is not known");
 }
 
 #[test]

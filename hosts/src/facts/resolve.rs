@@ -14,6 +14,8 @@ const MAX_LINKS: usize = 40;
 const MAX_COMPONENTS: usize = 512;
 /// Longest name of one component, bytes; a longer one cannot exist.
 const MAX_COMPONENT_BYTES: usize = 255;
+/// Names of one folder that are looked at.
+const MAX_ENTRIES: usize = 4096;
 /// Longest path that a system call takes, bytes; a longer one cannot exist.
 const MAX_SYSTEM_PATH: usize = 4096;
 
@@ -33,6 +35,31 @@ pub trait Resolver {
     /// Where an absolute path leads. Dot segments are taken as the system takes them: `..` behind a link is the parent
     /// of the link's end. `Same` means the same as the path with its dot segments removed as text.
     fn resolve(&self, path: &Path) -> Resolution;
+
+    /// The names in a folder, for a pattern to match; `None` when they could not be told.
+    fn entries(&self, _folder: &Path) -> Option<Vec<Entry>> {
+        Some(Vec::new())
+    }
+}
+
+/// A name in a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// Whether a path may go on behind it.
+    pub kind: EntryKind,
+}
+
+/// What a name in a folder is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A folder.
+    Folder,
+    /// A link to anything.
+    Link,
+    /// Anything else.
+    File,
 }
 
 /// Follows nothing; every path is itself.
@@ -213,6 +240,36 @@ impl Resolver for DiskResolver {
             }
         }
         if here == lexical { Resolution::Same } else { Resolution::Other(here) }
+    }
+
+    fn entries(&self, folder: &Path) -> Option<Vec<Entry>> {
+        if self.forbidden(folder) {
+            return None;
+        }
+        let listing = match std::fs::read_dir(folder) {
+            Ok(listing) => listing,
+            Err(error) => {
+                let none = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                return none.then(Vec::new);
+            }
+        };
+        let mut entries = Vec::new();
+        for entry in listing {
+            if entries.len() >= MAX_ENTRIES {
+                return None;
+            }
+            let entry = entry.ok()?;
+            let kind = entry.file_type().ok()?;
+            let kind = match (kind.is_symlink(), kind.is_dir()) {
+                (true, _) => EntryKind::Link,
+                (_, true) => EntryKind::Folder,
+                _ => EntryKind::File,
+            };
+            // A name that is no text is matched as text that it looks like.
+            entries.push(Entry { name: entry.file_name().to_string_lossy().into_owned(), kind });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Some(entries)
     }
 }
 
