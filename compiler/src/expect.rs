@@ -60,9 +60,9 @@ fn check(case: &ExpectCase, sources: &SourceMap, verdict: &Verdict) -> Option<Di
     };
     let step = verdict.steps.first();
     if let Some(message) = message {
-        let error = Code::Unmet.error(message, case.args.span, decided(step, decision));
-        let error = explained(error, sources, step, wanted);
-        return Some(nearly(error, case, got));
+        let error = Code::Unmet.error(message, case.args.span, decided(case, step, decision));
+        let error = explained(error, sources, step, case);
+        return Some(nearly(error, case, step, got));
     }
     let by = case.by.as_ref()?;
     let named = |rule: &str| rule == by.node || rule.rsplit('/').next() == Some(by.node.as_str());
@@ -76,8 +76,8 @@ fn check(case: &ExpectCase, sources: &SourceMap, verdict: &Verdict) -> Option<Di
         return None;
     }
     let message = format!("expected {} by `{}`, got it elsewhere", wanted.word(), by.node);
-    let error = Code::Unmet.error(message, by.span, decided(step, decision));
-    Some(explained(error, sources, step, wanted))
+    let error = Code::Unmet.error(message, by.span, decided(case, step, decision));
+    Some(explained(error, sources, step, case))
 }
 
 /// What is wrong when a finding of this severity was expected; none when it is there.
@@ -104,10 +104,15 @@ fn got_word(decision: Decision) -> &'static str {
     }
 }
 
-fn decided(step: Option<&Step>, decision: Decision) -> String {
+fn decided(case: &ExpectCase, step: Option<&Step>, decision: Decision) -> String {
     let Some(step) = step else { return "decided by nothing".to_owned() };
     match step.rule.as_str() {
-        "default" | "" if step.place.line == 0 => "no rule answers and no default is written".to_owned(),
+        "default" | "" if step.place.line == 0 => match &case.args.node {
+            ast::ExpectArgs::Command(all) if !step.value.is_empty() && *all != step.value => {
+                format!("no rule answers `{}`, and no default is written", step.value)
+            }
+            _ => "no rule answers and no default is written".to_owned(),
+        },
         "default" | "" => format!("decided by the default, `{}`", decision.word()),
         "built-in" => format!("decided by what no policy can change: {}", step.because),
         rule => {
@@ -119,23 +124,27 @@ fn decided(step: Option<&Step>, decision: Decision) -> String {
 }
 
 /// Adds the place that decided and what to do.
-fn explained(error: Diagnostic, sources: &SourceMap, step: Option<&Step>, wanted: ast::Effect) -> Diagnostic {
+fn explained(error: Diagnostic, sources: &SourceMap, step: Option<&Step>, case: &ExpectCase) -> Diagnostic {
     let Some(step) = step else { return error };
     let error = match line_span(sources, &step.place.file, step.place.line) {
         Some(span) if step.matched.is_empty() => error.with_label(span, "decides here"),
         Some(span) => error.with_label(span, format!("matches `{}`", step.matched)),
         None => error,
     };
-    let help = match (wanted, step.rule.as_str()) {
+    let words = matches!(case.args.node, ast::ExpectArgs::Command(_));
+    let help = match (case.effect.node, step.rule.as_str()) {
         (ast::Effect::Allow, _) if step.rule == "built-in" => {
             "what cannot be understood is never allowed; write the call more simply".to_owned()
         }
-        (ast::Effect::Allow, "default" | "") => {
+        (ast::Effect::Allow, "default" | "") if words => {
             "no line matches: an `allow` needs exactly these words; `...` lets further words follow"
                 .to_owned()
         }
-        (ast::Effect::Deny | ast::Effect::Ask, "default" | "") => {
-            "no line matches; look at the tools of the block and at the words of its patterns".to_owned()
+        (ast::Effect::Allow | ast::Effect::Deny | ast::Effect::Ask, "default" | "") => {
+            let tool = &case.tool.node;
+            format!(
+                "no line matches: is `{tool}` among the tools behind `on`, and does a pattern fit the call?"
+            )
         }
         (ast::Effect::Warn | ast::Effect::Info, _) => {
             "`policy explain TOOL JSON` shows every line that was looked at".to_owned()
@@ -146,7 +155,7 @@ fn explained(error: Diagnostic, sources: &SourceMap, step: Option<&Step>, wanted
 }
 
 /// Adds the pattern of the block that was likely meant, and what it misses.
-fn nearly(error: Diagnostic, case: &ExpectCase, got: Decision) -> Diagnostic {
+fn nearly(error: Diagnostic, case: &ExpectCase, step: Option<&Step>, got: Decision) -> Diagnostic {
     let wanted = match case.effect.node {
         ast::Effect::Allow => Decision::Allow,
         ast::Effect::Ask => Decision::Ask,
@@ -158,7 +167,7 @@ fn nearly(error: Diagnostic, case: &ExpectCase, got: Decision) -> Diagnostic {
     if wanted < got && wanted != Decision::Allow {
         return error;
     }
-    match case.meant.nearest(command, wanted == Decision::Allow) {
+    match case.meant.nearest(command, step.map_or("", |s| &s.value), wanted == Decision::Allow) {
         Some(miss) => {
             let error = error.with_label(miss.span, miss.label);
             match miss.help {

@@ -43,16 +43,21 @@ impl Programs for Known<'_> {
 }
 
 impl Meant {
-    /// The pattern that comes nearest to a command, grants or refusals.
-    pub(crate) fn nearest(&self, command: &str, grant: bool) -> Option<Miss> {
-        let analysis = analyze(command, Dialect::Unknown, &Known(&self.programs));
+    /// The pattern that comes nearest to a command, grants or refusals; `decided` is the command in it that decided.
+    pub(crate) fn nearest(&self, command: &str, decided: &str, grant: bool) -> Option<Miss> {
+        let mut analysis = analyze(command, Dialect::Unknown, &Known(&self.programs));
+        if analysis.commands.iter().any(|c| c.text == decided) {
+            analysis.commands.retain(|c| c.text == decided);
+        }
         let mut best: Option<Miss> = None;
         for (span, pattern) in self.patterns.iter().filter(|(_, p)| p.grant == grant) {
             let ir::Matcher::Run(run) = &pattern.matcher else { continue };
             let [stage] = run.stages.as_slice() else { continue };
             for command in analysis.commands.iter().filter(|c| same_program(c, stage)) {
-                let miss =
-                    if grant { too_much(stage, command) } else { too_little(stage, command, &pattern.text) };
+                let miss = match grant {
+                    true => too_much(stage, command).or_else(|| not_plain(run, command)),
+                    false => too_little(stage, command, &pattern.text),
+                };
                 if let Some((label, help, cost)) = miss
                     && best.as_ref().is_none_or(|b| cost < b.cost)
                 {
@@ -177,6 +182,22 @@ fn too_much(stage: &ir::RunStage, command: &Command) -> Option<(String, Option<S
     Some((format!("misses: `{more}` is one word more than it names"), Some(help), 0))
 }
 
+/// Why a grant whose words fit does not hold: what is written beside them.
+fn not_plain(run: &ir::RunPattern, command: &Command) -> Option<(String, Option<String>, usize)> {
+    let writes = |op: &str| matches!(op, ">" | ">>" | ">|" | "&>" | "&>>" | "<>");
+    let file = |word: &Word| word.known().filter(|file| *file != "/dev/null").map(str::to_owned);
+    let written = command.redirects.iter().filter(|r| writes(&r.op)).find_map(|r| file(&r.target));
+    if let Some(file) = written.filter(|_| run.writing.is_none()) {
+        let target = if file.starts_with(['/', '~', '.']) { file.clone() } else { format!("./{file}") };
+        let help = format!("add `writing \"{target}\"` behind the pattern, if it may write there");
+        return Some((format!("its words fit, but the call also writes `{file}`"), Some(help), 0));
+    }
+    let assigned = command.assignments.first()?;
+    let label = format!("its words fit, but the call sets `{}`", assigned.name);
+    let help = "a grant is for the command alone: an assignment may change what runs".to_owned();
+    Some((label, Some(help), 0))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::tests::{Setup, compiled};
@@ -186,7 +207,7 @@ mod tests {
         let text = text.replace("{ RUN", "{").replace("} {", "");
         let (compiled, _) = compiled(&text, &Setup::default());
         let case = compiled.expects.first().unwrap_or_else(|| panic!("{:?}", compiled.diagnostics));
-        let miss = case.meant.nearest(call, grant).unwrap();
+        let miss = case.meant.nearest(call, call, grant).unwrap();
         (miss.label, miss.help)
     }
 
@@ -207,5 +228,9 @@ mod tests {
         assert_eq!(label, "misses: `-s` is one word more than it names");
         assert!(help.unwrap().contains("..."));
         assert!(miss(&rule("git log *"), "git log -p", true).0.contains("no flag"));
+        let (label, help) = miss(&rule("git status"), "git status > log", true);
+        assert_eq!(label, "its words fit, but the call also writes `log`");
+        assert!(help.unwrap().contains("`writing \"./log\"`"));
+        assert!(miss(&rule("git status"), "A=b git status", true).0.contains("sets `A`"));
     }
 }

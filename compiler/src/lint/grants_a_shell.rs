@@ -125,7 +125,7 @@ pub(super) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
                         "grants what a shell grants",
                     )
                     .with_help(
-                        "that is what most loops need; keep secrets and credentials out of reach of it",
+                        "most agents need this to test their work; keep secrets and credentials out of its reach",
                     ),
             );
         }
