@@ -169,7 +169,13 @@ impl<'t> Parser<'t> {
             "the policy has no header",
             place,
             label,
-            "begin the file with `policy \"team/name\" language 1`",
+            match self.next(first.end).kind == Kind::Other && self.next(first.end).text(self.text) == ":" {
+                true => {
+                    "this looks like YAML: give an agent-firewall.yml that ending, or translate it with `policy \
+                     import`; a policy begins with `policy \"team/name\" language 1`"
+                }
+                false => "begin the file with `policy \"team/name\" language 1`",
+            },
         );
         first.start
     }

@@ -333,15 +333,42 @@ impl<'t> Parser<'t> {
         };
         let span = self.token_span(token);
         let label = if token.kind == Kind::End { "the file ends here" } else { "not expected here" };
-        let help = if symbols.len() > 5 {
-            Some(format!("here can stand {}", join(symbols.iter().map(|s| (*s).to_owned()))))
-        } else {
-            usage(rule).map(|usage| format!("write {usage}"))
+        let help = match self.foreign_sign(rule, token, expected) {
+            Some(help) => Some(help),
+            None if symbols.len() > 5 => {
+                Some(format!("here can stand {}", join(symbols.iter().map(|s| (*s).to_owned()))))
+            }
+            None => usage(rule).map(|usage| format!("write {usage}")),
         };
         match help {
             Some(help) => self.error_help(Code::Unexpected, message, span, label, help),
             None => self.error(Code::Unexpected, message, span, label),
         }
+    }
+
+    /// What to write instead of a sign that other languages have, or of a text that says not what it is.
+    fn foreign_sign(&self, rule: Rule, token: Token, expected: &[Rule]) -> Option<String> {
+        let rest = self.text.get(token.start..).unwrap_or("");
+        let in_block = matches!(rule, Rule::line | Rule::block_head);
+        Some(match rest.chars().next()? {
+            '/' if rest.starts_with("//") || rest.starts_with("/*") => "a comment begins with `#`".to_owned(),
+            '\'' => "a text stands in double quotes, a run pattern in backticks".to_owned(),
+            ';' => "remove it: nothing ends with `;`".to_owned(),
+            ':' | '-' | '[' if in_block => {
+                "this is no YAML: a block is `rule NAME on TOOLS { … }`, a line in it `allow path \"./src/**\"`; \
+                 `policy import` translates an agent-firewall.yml"
+                    .to_owned()
+            }
+            '*' if rule == Rule::block_head => {
+                let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '{' | '"' | '`');
+                let written = rest.split(ends).next().unwrap_or("*");
+                format!("a name with `*` stands in quotes: \"{written}\"")
+            }
+            '"' | '`' if rule == Rule::line && expected.iter().any(|e| symbol(*e) == "`path`") => {
+                "say what it is: `path` or `domain` and a text in quotes, `run` and a command in backticks".to_owned()
+            }
+            _ => return None,
+        })
     }
 
     fn found(&self, token: Token) -> String {

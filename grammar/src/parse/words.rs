@@ -71,6 +71,8 @@ pub(super) const FOREIGN_CLAUSES: &[(&str, &str)] = &[
     ("where", "conditions begin with `when` or `unless`"),
     ("unlist", "what is taken back from a list is `except`"),
     ("not", "what is taken back from a list is `except`"),
+    ("or", "any of several is a comma"),
+    ("and", "one of several is a comma; scopes side by side must all hold"),
     ("tool", "the tools of a block are named behind `on`"),
     ("tools", "the tools of a block are named behind `on`"),
     ("server", "the servers of a block are named behind `from`"),
