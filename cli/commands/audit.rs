@@ -125,13 +125,18 @@ fn shown(row: &Value) -> String {
         visible(field(row, "decision")),
         visible(field(row, "tool")),
     );
-    for name in ["commands", "paths", "hosts"] {
+    let has = |name: &str| row.get(name).and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    // A command shows its own paths and hosts; which of its words are paths is only guessed.
+    let names: &[&str] = if has("commands") { &["commands"] } else { &["paths", "hosts"] };
+    for name in names {
         let Some(values) = row.get(name).and_then(Value::as_array) else { continue };
         for value in values.iter().filter_map(Value::as_str).take(3) {
             text.push_str(&format!("  {}", visible(value).replace('\n', "\\n")));
         }
     }
     let (rule, reason) = (field(row, "rule"), field(row, "reason"));
-    text.push_str(&format!("\n    {}: {}\n", visible(rule), visible(reason)));
+    // Most reasons begin with the name of their rule.
+    let shown = if reason.starts_with(rule) { reason.to_owned() } else { format!("{rule}: {reason}") };
+    text.push_str(&format!("\n    {}\n", visible(&shown)));
     text
 }
