@@ -236,9 +236,18 @@ impl<'t> Judge<'_, '_, 't, '_> {
             Verb::Deny | Verb::Only | Verb::Ask => Decision::Ask,
             _ => Decision::Allow,
         };
+        if !sure && self.asks_anyway(value) {
+            return Ok(());
+        }
         let class = if sure { Class::Guard } else { Class::MaybeGuard };
-        self.report.finding(Found { decision, class, sure, rank, value, why }, line.verb);
+        self.report.finding(Found { decision, class, sure, rank, value, why }, line.verb, line.block);
         Ok(())
+    }
+
+    /// What is not known of the command asks already, with the truer cause.
+    fn asks_anyway(&self, value: Value) -> bool {
+        let facts = self.matching.facts;
+        matches!(value, Value::Command(index) if facts.commands.get(index).is_some_and(|c| !c.gap.is_empty()))
     }
 
     /// The command that holds a value.

@@ -7,6 +7,7 @@ use crate::facts::Facts;
 use crate::table::records::Matcher;
 use crate::table::{Table, Verb};
 use crate::verdict::{Decision, Finding, Place, Severity, Step, Verdict};
+use std::collections::BTreeSet;
 
 /// Most steps in a verdict, and most findings.
 const MOST_STEPS: usize = 64;
@@ -14,7 +15,7 @@ const MOST_STEPS: usize = 64;
 const MOST_TEXT: usize = 200;
 
 /// What was judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Call,
     Path(usize),
@@ -65,12 +66,19 @@ pub(super) struct Report {
     best: Option<Found>,
     found: Vec<Found>,
     findings: Vec<(Found, Verb)>,
+    maybe: BTreeSet<(u32, Value)>,
     answered: bool,
 }
 
 impl Report {
     pub(super) fn new() -> Report {
-        Report { best: None, found: Vec::new(), findings: Vec::new(), answered: false }
+        Report {
+            best: None,
+            found: Vec::new(),
+            findings: Vec::new(),
+            maybe: BTreeSet::new(),
+            answered: false,
+        }
     }
 
     /// At least `ask`, for a cause that no policy changes.
@@ -102,8 +110,18 @@ impl Report {
     }
 
     /// What a line of a guard says to a value.
-    pub(super) fn finding(&mut self, found: Found, verb: Verb) {
-        if !matches!(verb, Verb::Warn | Verb::Info) {
+    ///
+    /// What only may match is told once for a guard and value: many lines say the same of an unknown word.
+    pub(super) fn finding(&mut self, found: Found, verb: Verb, block: u32) {
+        let counts = !matches!(verb, Verb::Warn | Verb::Info);
+        if !found.sure && !self.maybe.insert((block, found.value)) {
+            self.answered |= counts;
+            if counts && self.best.as_ref().is_none_or(|best| found.outranks(best)) {
+                self.best = Some(found);
+            }
+            return;
+        }
+        if counts {
             self.answer(found.clone());
         }
         if self.findings.len() < MOST_STEPS && !self.findings.iter().any(|(old, _)| *old == found) {
@@ -247,7 +265,7 @@ fn finding(table: &Table<'_>, facts: &Facts, found: &Found, verb: Verb) -> Resul
         rule: step.rule,
         severity: match verb {
             Verb::Info => Severity::Info,
-            Verb::Deny | Verb::Only => Severity::Error,
+            Verb::Deny | Verb::Only if found.sure => Severity::Error,
             _ => Severity::Warning,
         },
         message,
