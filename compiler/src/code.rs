@@ -89,6 +89,7 @@ codes! {
     VerbWithoutCondition = "policy::lower::verb-without-condition", "A line of a rule names what it looks at.";
 
     DefaultIsNoFloor = "policy::lint::default-is-no-floor", "A default in a managed file is no floor.";
+    EmptyBlock = "policy::lint::empty-block", "A block has no line.";
     ExpiredException = "policy::lint::expired-exception", "The last day of an exception is over.";
     GrantsAShell = "policy::lint::grants-a-shell", "A line grants what a shell grants.";
     GuardsOnly = "policy::lint::guards-only", "A tool has guards and no rule that could allow it.";

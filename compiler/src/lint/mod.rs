@@ -3,6 +3,7 @@
 //! INVARIANT: a lint never changes what was lowered, and looks at each pattern a bounded number of times.
 
 mod default_is_no_floor;
+mod empty_block;
 mod expired_exception;
 mod grants_a_shell;
 mod guards_only;
@@ -43,6 +44,7 @@ pub(crate) struct Input<'a> {
 
 /// Runs every lint.
 pub(crate) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
+    empty_block::lint(input, sink);
     twice::lint(input, sink);
     line_without_effect::lint(input, sink);
     shadowed_rule::lint(input, sink);

@@ -56,6 +56,7 @@ fn lints() {
         ("guard g on x { deny domain \"*github.com\" }", &plain, &[]),
         ("rule r on \"*read*\" { otherwise allow }", &plain, &[("wide-tool-glob", "\"*read*\"")]),
         ("rule r on \"*read*\" { otherwise ask }", &plain, &[]),
+        ("guard g on x { because \"a\" }", &plain, &[("empty-block", "g")]),
         ("guard g on x { deny path \"~/**\" }", &plain, &[("home-covers-project", "\"~/**\"")]),
         ("guard g on x { deny path \"~/**\" except \"./**\" }", &plain, &[]),
         (
