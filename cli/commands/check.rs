@@ -156,6 +156,9 @@ fn report(answer: &Answer, context: &Context) {
 
 /// What a person should know about the layers.
 pub(crate) fn notes(answer: &Answer, out: Output, text: &mut String) {
+    if answer.verdict.decision == Decision::Host && !out.quiet {
+        text.push_str("  note: no opinion: a hook leaves it to its host's own permissions; here nobody else decides, so ask\n");
+    }
     for layer in &answer.layers {
         if !layer.note.is_empty() && !out.quiet {
             text.push_str(&format!("  note: {}: {}\n", visible(&layer.name), layer.note));

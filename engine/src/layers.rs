@@ -248,7 +248,7 @@ impl Layers {
             Trust::Trusted => vec![project_layer(project, name, made, false, "")],
             Trust::Untrusted => vec![project_layer(project, name, made, true, UNTRUSTED)],
             Trust::Changed(record) => {
-                vec![self.copy(project, &record, CHANGED), project_layer(project, name, made, true, CHANGED)]
+                vec![self.copy(project, &record, COPY), project_layer(project, name, made, true, CHANGED)]
             }
         }
     }
@@ -285,6 +285,7 @@ impl Layers {
 
 const UNTRUSTED: &str = "not trusted, so only its refusals count; a person can run `policy trust`";
 const CHANGED: &str = "changed since it was trusted, so nothing in it allows until a person trusts it again";
+const COPY: &str = "goes on restricting until the changed file is trusted";
 const GONE: &str = "its file is gone; what was trusted goes on restricting";
 
 fn cached(cache: &Option<Cache>, key: &str) -> Option<Entry> {

@@ -60,7 +60,8 @@ const SIGNS: &[Sign] = &[
         file: "uv.lock",
         name: "Python (uv)",
         reads: &["uv tree ..."],
-        runs: &["uv run {pytest,ruff,mypy} -* ..."],
+        // `uv run` is a wrapper: what it runs is decided as well.
+        runs: &["uv run {pytest,ruff,mypy} -* ...", "{pytest,ruff,mypy} -* ..."],
         test: "uv run pytest -q",
     },
     Sign {
@@ -88,7 +89,7 @@ const SIGNS: &[Sign] = &[
         file: "Gemfile",
         name: "Ruby (bundler)",
         reads: &["bundle list"],
-        runs: &["bundle exec {rake,rspec} ..."],
+        runs: &["bundle exec {rake,rspec} ...", "{rake,rspec} ..."],
         test: "bundle exec rspec",
     },
     Sign {

@@ -6,7 +6,8 @@ use super::Input;
 use crate::Summary;
 use crate::code::{Code, Sink};
 use crate::ir;
-use std::collections::BTreeSet;
+use policy_grammar::source::{FileId, Span};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Which words behind a program make it run code.
 enum Words {
@@ -110,6 +111,7 @@ pub(super) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     summary.allow_lines = policy.lines.iter().filter(|l| grants(l)).count();
     let mut shells: BTreeSet<ir::LineId> = BTreeSet::new();
     let mut told: BTreeSet<ir::LineId> = BTreeSet::new();
+    let mut by_file: BTreeMap<FileId, Vec<(String, Span)>> = BTreeMap::new();
     for (pattern, span) in policy.patterns.iter().zip(&input.lowered.pattern_spans) {
         let Some(line) = input.line(pattern).filter(|l| grants(l)) else { continue };
         let ir::Matcher::Run(run) = &pattern.matcher else { continue };
@@ -117,20 +119,30 @@ pub(super) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
         shells.insert(pattern.line);
         let own = input.instance(line).is_some_and(|i| i.user);
         if own && told.insert(pattern.line) {
-            sink.push(
-                Code::GrantsAShell
-                    .advice(
-                        format!("`{program}` runs code that the agent can write"),
-                        *span,
-                        "grants what a shell grants",
-                    )
-                    .with_help(
-                        "most agents need this to test their work; keep secrets and credentials out of its reach",
-                    ),
-            );
+            by_file.entry(span.file).or_default().push((program.to_owned(), *span));
         }
     }
+    for mut lines in by_file.into_values() {
+        lines.sort_by_key(|(_, span)| span.start);
+        tell(&lines, sink);
+    }
     summary.shell_lines = shells.len();
+}
+
+/// One message for a file, with a label for each line.
+fn tell(lines: &[(String, Span)], sink: &mut Sink) {
+    let Some(((program, span), more)) = lines.split_first() else { return };
+    let message = match more.len() {
+        0 => format!("`{program}` runs code that the agent can write"),
+        _ => format!("{} lines run code that the agent can write", lines.len()),
+    };
+    let mut told = Code::GrantsAShell.advice(message, *span, "grants what a shell grants");
+    for (_, span) in more {
+        told = told.with_label(*span, "and so does this");
+    }
+    sink.push(told.with_help(
+        "most agents need this to test their work; keep secrets and credentials out of its reach",
+    ));
 }
 
 /// A line that lets something through by itself.
