@@ -62,6 +62,10 @@ fn scalar(e: &Expander<'_>, name: &str) -> Option<Val> {
         let word = e.env.args.as_ref()?.get(number)?;
         return Val::of(word);
     }
+    if name == "HOME" && e.env.get(name).is_none() && !e.env.risky && !e.env.all_volatile {
+        // What `~` stands for too: both are read alike.
+        return Some(Val::Tilde("~".to_string()));
+    }
     match e.lookup(name)?.as_slice() {
         [val] => Some(val.clone()),
         _ => None,
@@ -102,6 +106,12 @@ fn element(e: &Expander<'_>, name: &str, tail: &str, quoted: bool, out: &mut Vec
     }
 }
 
+/// Nothing of the word is there yet.
+fn at_start(out: &[Frag]) -> bool {
+    let nothing = |frag: &&Frag| matches!(frag, Frag::Text(text) if text.is_empty());
+    matches!(out.iter().rev().find(|frag| !nothing(frag)), None | Some(Frag::Break))
+}
+
 /// Adds a value: split at blanks when unquoted.
 fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
     match (val, quoted) {
@@ -109,8 +119,12 @@ fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
         (Val::Glob(pattern), true) => out.push(Frag::Glob(pattern)),
         // A tilde value is a path of unknown spelling: blanks in it would split.
         (Val::Tilde(text), _)
-            if out.is_empty() && (quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
+            if at_start(out) && (quoted || !text.contains([' ', '\t', '\n', '*', '?', '['])) =>
         {
+            // An opening quote has left an empty text.
+            while matches!(out.last(), Some(Frag::Text(_))) {
+                out.pop();
+            }
             let end = text.find('/').unwrap_or(text.len());
             let (prefix, rest) = text.split_at(end);
             out.push(Frag::Tilde(prefix.to_string()));
@@ -140,6 +154,10 @@ fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
 /// What the operator in `tail` makes of a value that is set.
 fn apply(val: &Val, tail: &str) -> Option<Val> {
     if tail.is_empty() {
+        return Some(val.clone());
+    }
+    // A home is set and not empty.
+    if matches!(val, Val::Tilde(_)) && tail.trim_start_matches(':').starts_with(['-', '=', '?']) {
         return Some(val.clone());
     }
     let text = val.text()?;

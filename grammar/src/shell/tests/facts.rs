@@ -81,6 +81,16 @@ fn words() {
         ]
     );
     assert_eq!(
+        words("a $HOME \"${HOME}/x\" ${HOME:?}/x"),
+        [Word::Tilde("~".into()), Word::Tilde("~/x".into()), Word::Tilde("~/x".into())]
+    );
+    let unknown = |word: &Word| matches!(word, Word::Unknown(_));
+    assert!(unknown(&words("a x$HOME")[0]) && unknown(&words("a ${HOME%/*}")[0]));
+    // A home that the text changes is whatever it says.
+    let last = |text: &str| bash(text).commands.last().unwrap().words[1].clone();
+    assert_eq!(last("HOME=/etc; a $HOME/x"), Word::Known("/etc/x".into()));
+    assert!(unknown(&last("read HOME; a $HOME/x")) && unknown(&last(". ./x; a $HOME/x")));
+    assert_eq!(
         words("a *.rs '*'.rs \"[a]\"* '*'"),
         [
             Word::Glob("*.rs".into()),
