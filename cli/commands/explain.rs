@@ -159,7 +159,8 @@ fn touched(answer: &Answer) -> Vec<String> {
     for path in &facts.paths {
         let views: Vec<&str> =
             path.names.iter().filter_map(|name| name.views.first()).map(String::as_str).collect();
-        out.push(format!("path     {}  ({})", path.written, views.join(" -> ")));
+        let views = views.join(" -> ").replace('\u{1}', "<unknown>").replace('\u{2}', "*");
+        out.push(format!("path     {}  ({views})", path.written.replace('\u{1}', "<unknown>")));
     }
     for domain in &facts.domains {
         out.push(format!("host     {}", domain.host));

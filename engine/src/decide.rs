@@ -312,7 +312,8 @@ fn folders_of(path: &PathFact) -> Vec<PathBuf> {
         .map(|view| match path.form {
             Form::Exact => PathBuf::from(view),
             Form::Glob | Form::Holes => {
-                let known = view.split('/').take_while(|part| !part.contains(['*', '?', '[', '{', '\u{1}']));
+                let known =
+                    view.split('/').take_while(|part| !part.contains(['*', '?', '[', '{', '\u{1}', '\u{2}']));
                 PathBuf::from(known.collect::<Vec<_>>().join("/"))
             }
         })

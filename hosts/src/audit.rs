@@ -125,7 +125,7 @@ fn path_text(path: &PathFact) -> &str {
 }
 
 fn value(text: &str) -> String {
-    cut(mask(text).replace('\u{1}', "…"), MAX_VALUE)
+    cut(mask(text).replace('\u{1}', "…").replace('\u{2}', "*"), MAX_VALUE)
 }
 
 fn list<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {

@@ -254,6 +254,8 @@ enum Step {
 enum Set {
     Char(char),
     Segment,
+    /// What a wildcard at the start of a segment takes: a shell never gives it a dot.
+    Undotted,
     All,
     /// Ranges of a bracket expression, without `/`; `true` when negated.
     Ranges(Vec<(char, char)>, bool),
@@ -264,6 +266,7 @@ impl Set {
         match self {
             Set::Char(own) => same(*own, c, fold),
             Set::Segment => c != '/',
+            Set::Undotted => c != '/' && c != '.',
             Set::All => true,
             Set::Ranges(ranges, negated) => {
                 let inside = |c: char| ranges.iter().any(|&(a, b)| a <= c && c <= b);
@@ -286,7 +289,8 @@ impl Set {
 /// Whether some text matches the glob `a` and the value glob `b`.
 ///
 /// In `b` the characters `*`, `?`, `[...]` and a backslash mean what they mean to a shell (`*` and `?` do not match
-/// `/`), [`HOLE`] is any run and [`RUN`] any run without `/`. Above [`MOST_PAIRS`] the answer is yes.
+/// `/`, nor a dot at the start of a segment; a whole segment `**` is any run), [`HOLE`] is any run and [`RUN`] any run
+/// without `/`. Above [`MOST_PAIRS`] the answer is yes.
 ///
 /// ```
 /// use policy_runtime::glob::{Syntax, intersects};
@@ -333,8 +337,13 @@ pub fn intersects(a: &str, b: &str, syntax: Syntax, fold_case: bool) -> bool {
                 }
                 _ => {}
             }
-            if let Some(Step::Loop(_)) = right {
-                mark(i, j + 1, &mut live);
+            match right {
+                Some(Step::Loop(_)) => mark(i, j + 1, &mut live),
+                Some(Step::Maybe2) => {
+                    mark(i, j + 1, &mut live);
+                    mark(i, j + 3, &mut live);
+                }
+                _ => {}
             }
             let (Some((mine, i2)), Some((yours, j2))) = (takes(left, i), takes(right, j)) else { continue };
             if mine.meets(yours, fold_case) {
@@ -363,11 +372,25 @@ fn takes(step: Option<&Step>, at: usize) -> Option<(&Set, usize)> {
 fn value_steps(value: &str) -> Vec<Step> {
     let mut out = Vec::with_capacity(value.len());
     let mut chars = value.chars();
+    let mut start = true;
     while let Some(c) = chars.next() {
-        out.push(match c {
+        let first = std::mem::replace(&mut start, c == '/');
+        let step = match c {
             '\\' => Step::Take(Set::Char(chars.next().unwrap_or('\\'))),
-            '?' => Step::Take(Set::Segment),
-            '*' => Step::Loop(Set::Segment),
+            '?' => Step::Take(if first { Set::Undotted } else { Set::Segment }),
+            '*' => {
+                let behind = chars.as_str().trim_start_matches('*');
+                let twice = behind.len() < chars.as_str().len();
+                chars = behind.chars();
+                if first && twice && (behind.is_empty() || behind.starts_with('/')) {
+                    Step::Loop(Set::All)
+                } else {
+                    if first {
+                        out.extend([Step::Maybe2, Step::Take(Set::Undotted)]);
+                    }
+                    Step::Loop(Set::Segment)
+                }
+            }
             '[' => match bracket(chars.as_str()) {
                 Some((set, rest)) => {
                     chars = rest.chars();
@@ -378,7 +401,8 @@ fn value_steps(value: &str) -> Vec<Step> {
             c if c == char::from(HOLE) => Step::Loop(Set::All),
             c if c == char::from(RUN) => Step::Loop(Set::Segment),
             c => Step::Take(Set::Char(c)),
-        });
+        };
+        out.push(step);
     }
     out
 }
@@ -451,6 +475,8 @@ pub fn flatten(value: &str, out: &mut String) {
         out.push(match step {
             Step::Take(Set::Char(c)) => c,
             Step::Loop(Set::All) => char::from(HOLE),
+            // Stands before the two steps of a `*`.
+            Step::Maybe2 => continue,
             _ => char::from(RUN),
         });
     }

@@ -304,11 +304,23 @@ fn a_certain_match_holds_for_everything_the_value_stands_for() {
 fn value_regex(value: &str) -> Regex {
     let mut out = String::from("(?s)^");
     let mut chars = value.chars();
+    let mut start = true;
     while let Some(c) = chars.next() {
+        let first = std::mem::replace(&mut start, c == '/');
         match c {
             '\u{1}' => out += ".*",
-            '*' => out += "[^/]*",
-            '?' => out += "[^/]",
+            '*' => {
+                let behind = chars.as_str().trim_start_matches('*');
+                let twice = behind.len() < chars.as_str().len();
+                chars = behind.chars();
+                // A shell gives no wildcard at the start of a segment a dot.
+                out += match (first, twice && (behind.is_empty() || behind.starts_with('/'))) {
+                    (true, true) => ".*",
+                    (true, false) => "([^/.][^/]*)?",
+                    (false, _) => "[^/]*",
+                }
+            }
+            '?' => out += if first { "[^/.]" } else { "[^/]" },
             '\\' => out.push(chars.next().unwrap()),
             '[' => {
                 out.push('[');
@@ -331,7 +343,7 @@ fn common_members_as_by_trying_all_short_texts() {
     for _ in 0..6 {
         let to = texts.len();
         for i in from..to {
-            for c in ["a", "b", "/"] {
+            for c in ["a", "b", "/", "."] {
                 texts.push(format!("{}{c}", texts[i]));
             }
         }
@@ -342,8 +354,8 @@ fn common_members_as_by_trying_all_short_texts() {
     for round in 0..1200 {
         let syntax = if round % 3 == 0 { Syntax::Plain } else { Syntax::Path };
         // Few steps, so that a common member is short when there is one.
-        let glob = random.text(&["a", "b", "/", "*", "?", "**/", "/**"], 4);
-        let value = random.text(&["a", "b", "/", "*", "?", "\u{1}", "[a]", "[!a]", "\\b"], 4);
+        let glob = random.text(&["a", "b", "/", "*", "?", "**/", "/**", "."], 4);
+        let value = random.text(&["a", "b", "/", "*", "?", "\u{1}", "[a]", "[!a]", "\\b", "."], 4);
         let theirs = value_regex(&value);
         let want = texts.iter().any(|t| theirs.is_match(t) && matches(&glob, t, syntax, false));
         let got = intersects(&glob, &value, syntax, false);

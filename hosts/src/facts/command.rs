@@ -49,7 +49,12 @@ impl Builder<'_> {
             features: analysis.features,
         });
         let several = analysis.commands.len() > 1;
-        for command in analysis.commands {
+        let dots = names_hidden_files(text);
+        for mut command in analysis.commands {
+            if dots {
+                let targets = command.redirects.iter_mut().map(|redirect| &mut redirect.target);
+                command.words.iter_mut().chain(targets).for_each(open_glob);
+            }
             // `x=1` alone runs nothing; what it changes is told with the commands behind it.
             if several && command.words.is_empty() && command.redirects.is_empty() && command.gaps.is_empty()
             {
@@ -533,6 +538,39 @@ fn joined(words: &[shell::Word]) -> String {
         }
     }
     out
+}
+
+/// The text may change what a shell's wildcards match.
+fn names_hidden_files(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    ["dotglob", "globignore", "bashopts", "globdots", "glob_dots"].iter().any(|word| text.contains(word))
+}
+
+/// A glob whose wildcards may stand for anything.
+fn open_glob(word: &mut shell::Word) {
+    let shell::Word::Glob(glob) = word else { return };
+    let mut pieces = Vec::new();
+    let mut chars = glob.chars();
+    while let Some(c) = chars.next() {
+        let known = match c {
+            '*' | '?' => {
+                pieces.push(Piece::Hole { quoted: false });
+                continue;
+            }
+            // Where the brackets end is not looked for: the rest is open.
+            '[' => {
+                pieces.push(Piece::Hole { quoted: false });
+                break;
+            }
+            '\\' => chars.next().unwrap_or(c),
+            c => c,
+        };
+        match pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push(known),
+            _ => pieces.push(Piece::Text(known.to_string())),
+        }
+    }
+    *word = shell::Word::Unknown(pieces);
 }
 
 fn word_fact(word: &shell::Word) -> Word {

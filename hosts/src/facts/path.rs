@@ -6,7 +6,7 @@
 use super::resolve::{Entry, EntryKind, Resolution, Resolver};
 use super::spelling::{
     HOLE, NETWORK, as_windows, drive_of, escape_glob, file_url, has_drive, is_device_name, is_network_name,
-    is_short_name, is_special, percent_decode, split, unescape_glob, without_braces,
+    is_short_name, is_special, percent_decode, split, unescape_glob, with_dots, without_braces,
 };
 use crate::call::Places;
 use policy_runtime::facts::{Form, PathName};
@@ -238,6 +238,11 @@ impl<'a> Namer<'a> {
             }
         }
         finish(&mut named, further);
+        if glob {
+            for view in named.names.iter_mut().flat_map(|name| &mut name.views) {
+                *view = with_dots(view);
+            }
+        }
         named
     }
 

@@ -4,8 +4,29 @@
 
 /// Stands for text that is not known.
 pub(super) const HOLE: char = '\u{1}';
+/// In a glob, stands for any run of letters without `/`, a dot at its start included.
+pub(super) const RUN: char = '\u{2}';
 /// Why a network name is not understood.
 pub(super) const NETWORK: &str = "a network name is never looked up";
+
+/// A glob of a tool that finds names by itself: its wildcards take a dot at the start of a segment, which those of a
+/// shell do not.
+pub(super) fn with_dots(glob: &str) -> String {
+    let mut out = String::with_capacity(glob.len());
+    for (at, segment) in glob.split('/').enumerate() {
+        if at > 0 {
+            out.push('/');
+        }
+        match segment.strip_prefix(['*', '?']) {
+            Some(rest) if segment != "**" => {
+                out.push(RUN);
+                out.push_str(rest);
+            }
+            _ => out.push_str(segment),
+        }
+    }
+    out
+}
 
 pub(super) fn split(text: &str, windows: bool) -> Vec<String> {
     let segments = text.split('/').filter(|segment| !segment.is_empty() && *segment != ".");

@@ -191,7 +191,7 @@ fn text(facts: &Facts, value: Value) -> String {
             crate::facts::Origin::Command(_) | crate::facts::Origin::Call => String::new(),
         }),
     };
-    cut(&text.replace('\u{1}', "…"))
+    cut(&text.replace('\u{1}', "…").replace('\u{2}', "*"))
 }
 
 const fn noun(value: Value) -> &'static str {
