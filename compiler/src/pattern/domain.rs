@@ -14,9 +14,17 @@ pub(crate) fn domain(text: &str) -> Result<Vec<Spelled>, Problem> {
         if let Some(help) = wrong(host) {
             return Err(Problem::Domain(help));
         }
-        out.push(Spelled { glob: host.to_owned(), bytes: size(&spelling) });
+        out.push(Spelled { glob: address(host), bytes: size(&spelling) });
     }
     Ok(out)
+}
+
+/// An address in brackets as facts name it: without them, in its shortest form.
+fn address(host: &str) -> String {
+    let Some(inside) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) else {
+        return host.to_owned();
+    };
+    inside.parse::<std::net::Ipv6Addr>().map_or_else(|_| inside.to_owned(), |address| address.to_string())
 }
 
 /// What to write instead, when this can be no host.
@@ -35,8 +43,14 @@ fn wrong(host: &str) -> Option<String> {
         return Some("write the name as it goes over the wire, `xn--...`".to_owned());
     }
     if host.starts_with('[') {
-        return (!host.ends_with(']'))
-            .then(|| "write an address of this form as `[::1]`, without a port".to_owned());
+        let inside = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
+        let ok = |c: char| c.is_ascii_hexdigit() || matches!(c, ':' | '.' | '*' | '?');
+        let fits = inside.parse::<std::net::Ipv6Addr>().is_ok()
+            || inside.contains(['*', '?']) && inside.chars().all(ok);
+        return (!fits).then(|| "write an address of this form as `[::1]`, without a port".to_owned());
+    }
+    if host.parse::<std::net::Ipv6Addr>().is_ok() {
+        return Some(format!("write `[{host}]`"));
     }
     if let Some((bare, _)) = host.split_once(':') {
         return Some(format!("a port is no part of a host; write `{bare}`"));
@@ -53,8 +67,12 @@ mod tests {
     fn hosts() {
         assert_eq!(domain("API.GitHub.com.").unwrap()[0].glob, "api.github.com");
         assert_eq!(domain("*.{a,b}.io").unwrap().len(), 2);
-        assert_eq!(domain("[::1]").unwrap()[0].glob, "[::1]");
-        for text in ["https://x.com/y", "x.com/y", "x.com:80", "münchen.de", "a b", "\\*.x"] {
+        assert_eq!(domain("[::1]").unwrap()[0].glob, "::1");
+        assert_eq!(domain("[FE80:0:0::1]").unwrap()[0].glob, "fe80::1");
+        assert_eq!(domain("[fe80::*]").unwrap()[0].glob, "fe80::*");
+        for text in
+            ["https://x.com/y", "x.com/y", "x.com:80", "münchen.de", "a b", "\\*.x", "::1", "[::1]:80", "[x]"]
+        {
             assert!(matches!(domain(text), Err(Problem::Domain(_))), "{text}");
         }
     }

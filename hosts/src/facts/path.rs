@@ -313,7 +313,7 @@ impl<'a> Namer<'a> {
                 }
             }
         }
-        if texts.len() > MAX_NAMES {
+        if texts.len() > MAX_NAMES || texts.iter().skip(from).any(|text| percent_decode(text).is_some()) {
             named.note("a path with too many readings");
         }
         texts

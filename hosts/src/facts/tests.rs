@@ -167,6 +167,26 @@ fn keys_say_what_a_value_is() {
 }
 
 #[test]
+fn a_key_may_be_a_path_or_a_url_itself() {
+    let cases: [(Value, &[&str]); 6] = [
+        (json!({"files": {"a.rs": "x y", "./.env": {"mode": 1}}}), &["./a.rs", "./.env", "./x y"]),
+        (json!({"x": {"/etc/passwd": "x"}}), &["/etc/passwd"]),
+        (json!({"paths": {".env": true}}), &["./.env"]),
+        (json!({"content": {"text/plain": "x"}}), &[]),
+        (json!({"files": [{"path": "a", "mode": "w"}]}), &["./a", "./w"]),
+        (json!({"env": {"./x": "1"}}), &[]),
+    ];
+    for (arguments, want) in cases {
+        assert_eq!(paths(&facts("write_files", arguments.clone())), want, "{arguments}");
+    }
+    assert_eq!(hosts(&facts("x", json!({"u": {"https://a.test/x": 1}}))), ["a.test"]);
+    assert_eq!(hosts(&facts("clone", json!({"repo": "git@a.test:x/y"}))), ["a.test"]);
+    assert_eq!(hosts(&facts("fetch", json!({"x": "https:a.test"}))), ["a.test"]);
+    assert_eq!(hosts(&facts("note", json!({"x": "a@b.test, note: c"}))), [""; 0]);
+    assert!(!facts("read", json!({"path": "%2525252eenv"})).opaque.is_empty());
+}
+
+#[test]
 fn every_string_of_a_shell_is_a_command() {
     let cases: [(&str, Value, &[&str]); 23] = [
         ("Bash", json!({"command": "git status", "description": "Show it"}), &["git status"]),

@@ -87,10 +87,20 @@ pub(crate) fn whole(text: &str, sure: bool) -> Hosts {
         return with_holes(text);
     }
     // URL parsers drop these wherever they stand.
+    let listed = scan(text);
     let text: String = text.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     let text = text.trim_matches(|c: char| c <= ' ');
     if text.is_empty() {
         return hosts;
+    }
+    // Several URLs in one text, or one behind another scheme (`view-source:`, `jdbc:`) or sign.
+    let front = find_scheme(text).and_then(|(start, ..)| text.get(..start)).unwrap_or_default();
+    let behind_sign = !front.is_empty() && !front.contains(['/', '?', '#', '\\']);
+    if listed.found.len() > 1 || behind_sign {
+        hosts.extend(listed);
+        if behind_sign && !front.contains('.') && !hosts.found.is_empty() {
+            return hosts;
+        }
     }
     if let Some((0, scheme, _)) = find_scheme(text) {
         if !scheme.eq_ignore_ascii_case("file") {
@@ -148,6 +158,23 @@ pub(crate) fn whole(text: &str, sure: bool) -> Hosts {
         None => {}
     }
     hosts
+}
+
+/// Whether a text names a host by its looks, though it holds no URL: `git@host.test:path`; for a tool that fetches also
+/// `//host` and `https:host`.
+pub(crate) fn looks_like_remote(text: &str, fetch: bool) -> bool {
+    let text = text.trim();
+    if text.len() > MAX_URL_BYTES || text.contains(|c: char| c == ' ' || c == HOLE) {
+        return false;
+    }
+    let copied = text.split_once('@').is_some_and(|(user, behind)| {
+        let host = behind.split(':').next().unwrap_or_default();
+        behind.contains(':') && host.contains('.') && !user.is_empty() && !user.contains(['/', ':', ','])
+    });
+    let slashed = text.starts_with("//") || text.starts_with("\\\\");
+    let special =
+        text.split_once(':').is_some_and(|(scheme, behind)| is_special(scheme) && !behind.is_empty());
+    copied || fetch && (slashed || special)
 }
 
 /// Host of `user@host:path` or `host:path`.
@@ -243,7 +270,9 @@ fn add_url(hosts: &mut Hosts, url: &str, scheme: &str, whole: bool) {
     let behind = url.get(scheme.len() + 1..).unwrap_or_default();
     let rest = behind.trim_start_matches(['/', '\\']);
     if rest.is_empty()
-        || !whole && !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '[' | '_' | '%' | '@'))
+        || !whole
+            && !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '[' | '_' | '%' | '@'))
+            && !(rest.starts_with(':') && rest.contains('@'))
     {
         return;
     }
@@ -252,13 +281,34 @@ fn add_url(hosts: &mut Hosts, url: &str, scheme: &str, whole: bool) {
     }
     // Every authority is read as a web browser reads it, whatever the scheme: `ssh://0x7f.1/` is 127.0.0.1.
     let written = if is_special(scheme) { url.to_owned() } else { format!("http://{rest}") };
+    // SECURITY: some clients end the authority at a slash only, so that a backslash belongs to the user's name; and the
+    // URLs of some databases name several hosts.
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, names) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let list = names.split('\\').next().unwrap_or_default();
+    if list.contains([',', ';']) {
+        for part in list.split([',', ';']).filter(|part| !part.is_empty()) {
+            match parse(&format!("http://{part}")) {
+                Some(found) => found.iter().for_each(|host| hosts.exact(host)),
+                None => hosts.opaque = Some("a URL that cannot be read"),
+            }
+        }
+        if !user.contains('\\') {
+            return;
+        }
+    } else if user.contains('\\') {
+        match parse(&format!("http://{names}")) {
+            Some(found) => found.iter().for_each(|host| hosts.exact(host)),
+            None => hosts.opaque = Some("a URL that cannot be read"),
+        }
+    }
     match parse(&written) {
         Some(found) => found.iter().for_each(|host| hosts.exact(host)),
         None => hosts.opaque = Some("a URL that cannot be read"),
     }
 }
 
-/// The names of the host of a URL: as parsed, and the IPv4 form of a mapped IPv6 address.
+/// The names of the host of a URL: as parsed, and the IPv4 form of an IPv6 address that is mapped or translated.
 fn parse(url: &str) -> Option<Vec<String>> {
     let url = Url::parse(url).ok()?;
     Some(match url.host()? {
@@ -273,6 +323,10 @@ fn parse(url: &str) -> Option<Vec<String>> {
         Host::Ipv6(address) => {
             let mut names = vec![address.to_string()];
             names.extend(address.to_ipv4_mapped().map(|address| address.to_string()));
+            // A translator (NAT64) connects to the address in the last four bytes.
+            if let [0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0, last @ ..] = address.octets() {
+                names.push(std::net::Ipv4Addr::from(last).to_string());
+            }
             names
         }
     })
@@ -288,13 +342,23 @@ mod tests {
 
     #[test]
     fn whole_values() {
-        let cases: [(&str, &[&str]); 40] = [
+        let cases: [(&str, &[&str]); 50] = [
             ("https://api.github.com/x", &["api.github.com"]),
             ("HTTPS://API.GitHub.Com:443/x", &["api.github.com"]),
             ("https://api.github.com./x", &["api.github.com"]),
             ("https://api.github.com@evil.test/", &["evil.test"]),
             ("https://api.github.com:x@evil.test:8443/", &["evil.test"]),
-            ("https://evil.test\\@api.github.com/", &["evil.test"]),
+            ("https://evil.test\\@api.github.com/", &["api.github.com", "evil.test"]),
+            ("https://api.github.com\\@evil.test:80/", &["evil.test", "api.github.com"]),
+            ("mongodb://a.test,b.test/x", &["a.test", "b.test"]),
+            ("mongodb://u:p@a.test:1,0x7f.1:2/x", &["a.test", "127.0.0.1"]),
+            ("https://a.test;b.test/", &["a.test", "b.test"]),
+            ("view-source:https://a.test/", &["a.test"]),
+            ("jdbc:mysql://a.test:1/x", &["a.test"]),
+            ("https://a.test/\nhttps://b.test/", &["a.test", "b.test"]),
+            ("[x](https://a.test/)", &["a.test"]),
+            ("https://:@a.test/", &["a.test"]),
+            ("http://[64:ff9b::a9fe:a9fe]/", &["64:ff9b::a9fe:a9fe", "169.254.169.254"]),
             ("https://evil.test/?u=https://api.github.com", &["evil.test"]),
             ("https://evil.test#@api.github.com", &["evil.test"]),
             ("https://ev\til.te\nst/", &["evil.test"]),
@@ -347,13 +411,14 @@ mod tests {
 
     #[test]
     fn inside_texts() {
-        let cases: [(&str, &[&str]); 11] = [
+        let cases: [(&str, &[&str]); 12] = [
             ("see https://a.test/x and http://b.test.", &["a.test", "b.test"]),
             ("https://a.test,https://b.test", &["a.test", "b.test"]),
             ("https://a.test/?u=https://b.test/", &["a.test"]),
             ("[x](https://a.test/y)", &["a.test"]),
             ("<a href=\"https://a.test\">", &["a.test"]),
             ("git+ssh://git@a.test/x", &["a.test"]),
+            ("see http://:@a.test/x", &["a.test"]),
             ("x:https:\\\\a.test", &["a.test"]),
             ("std::vector, a://", &[]),
             ("use http:// here", &[]),

@@ -139,6 +139,9 @@ fn object<'v>(
             builder.opaque(Origin::Call, "an argument with a name that is too long");
             continue;
         }
+        if !entry.done && !builder.tool.shell {
+            named_by_key(builder, &base, key, entry.kind, &origin(&name));
+        }
         let own = match kind {
             Kind::Folder => entry.base.clone(),
             Kind::Glob => glob_base.clone(),
@@ -229,7 +232,9 @@ fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
         Kind::Path | Kind::Folder => path(builder, &base, &text, false, &from),
         Kind::Glob => {
             let text = if builder.tool.grep && !text.contains('/') { format!("**/{text}") } else { text };
-            path(builder, &base, text.strip_prefix('!').unwrap_or(&text), true, &from);
+            // `!(a)` is every name but one; a lone `!` turns the pattern around.
+            let bare = text.strip_prefix('!').filter(|bare| !bare.starts_with('('));
+            path(builder, &base, bare.unwrap_or(&text), true, &from);
         }
         Kind::Url => {
             let front = text.trim_start();
@@ -263,9 +268,29 @@ fn path(builder: &mut Builder<'_>, base: &Raw, text: &str, glob: bool, from: &Or
     }
 }
 
+/// A key that is a path or a URL itself: `files: {"src/a.rs": "…"}`. `above` is the kind of the map that holds it.
+fn named_by_key(builder: &mut Builder<'_>, base: &Option<Raw>, key: &str, above: Kind, from: &Origin) {
+    let is_path = match above {
+        Kind::Path | Kind::Glob => looks_like_path(key) || key.contains(['.', '~']),
+        // Types of media and the like have slashes, too.
+        Kind::Data | Kind::Note => key.starts_with(['/', '~', '.']) && looks_like_path(key),
+        Kind::Variables => false,
+        _ => looks_like_path(key),
+    };
+    if url::has_url(key) {
+        builder.domains(url::scan(key), from);
+    } else if is_path {
+        let base = base.clone().unwrap_or_else(|| builder.namer.base().clone());
+        path(builder, &base, key, above == Kind::Glob, from);
+    }
+}
+
 /// A value whose key says nothing.
 fn by_looks(builder: &mut Builder<'_>, base: &Raw, text: &str, from: &Origin) {
-    let hosts = url::scan(text);
+    let mut hosts = url::scan(text);
+    if hosts.found.is_empty() && url::looks_like_remote(text, builder.tool.fetch) {
+        hosts.extend(url::whole(text, false));
+    }
     let is_url = !hosts.found.is_empty();
     builder.domains(hosts, from);
     if looks_like_path(text) && !is_url {
