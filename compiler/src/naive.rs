@@ -16,6 +16,7 @@ use crate::ir::{
     RunTerm, Verb, Within,
 };
 use policy_runtime::facts::{Access, Facts, Form, Origin, PathName, ToolName, Word};
+use policy_runtime::fold::fold as fold_text;
 use policy_runtime::glob::{self, Syntax};
 use policy_runtime::run_match::{self, Match, grants, refuses};
 use policy_runtime::verdict::Decision;
@@ -272,7 +273,7 @@ impl Naive<'_> {
     }
 
     fn is_about(&self, line: &Line, value: Value, fold: bool) -> bool {
-        let same = |a: &str, b: &str| if fold { a.to_lowercase() == b.to_lowercase() } else { a == b };
+        let same = |a: &str, b: &str| if fold { fold_text(a) == fold_text(b) } else { a == b };
         match (line.kind, value) {
             (Kind::Path, Value::Path(_)) | (Kind::Domain, Value::Domain(_)) => true,
             (Kind::Command | Kind::Run | Kind::Shell, Value::Command(_)) => true,
@@ -591,19 +592,16 @@ fn text_match(glob: &str, text: &str, form: Form, grant: bool, syntax: Syntax) -
         let may = form == Form::Exact || (form == Form::Glob && !dots);
         return Match::sure(may && glob::matches(glob, &flat, syntax, false));
     }
-    let lower = glob.to_lowercase();
-    if glob::matches(&lower, &flat.to_lowercase(), syntax, true) {
+    let lower = fold_text(glob);
+    if glob::matches(&lower, &fold_text(&flat), syntax, true) {
         return Match::Certain;
     }
     let open = match form {
         Form::Exact => return Match::No,
-        Form::Glob => text.to_lowercase(),
+        Form::Glob => fold_text(text),
         Form::Holes => {
             let special = |c: char| matches!(c, '\\' | '*' | '?' | '[');
-            text.to_lowercase()
-                .chars()
-                .flat_map(|c| special(c).then_some('\\').into_iter().chain([c]))
-                .collect()
+            fold_text(text).chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
         }
     };
     Match::maybe(glob::intersects(&lower, &open, syntax, true))

@@ -51,6 +51,7 @@ mod checksum;
 mod decide;
 pub mod explain;
 pub mod facts;
+pub mod fold;
 pub mod glob;
 pub mod program;
 pub mod run_match;

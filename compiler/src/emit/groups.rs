@@ -120,7 +120,7 @@ impl Draft {
             Matcher::Path(glob) | Matcher::Domain(glob) | Matcher::Command(glob) | Matcher::Arg(glob) => {
                 let side = (subject, pattern.grant);
                 // Refusals are compared in lower case.
-                let text = if pattern.grant { glob.clone() } else { glob.to_lowercase() };
+                let text = if pattern.grant { glob.clone() } else { policy_runtime::fold::fold(glob) };
                 self.globs.entry(side).or_default().push((text, rank));
                 if voided {
                     self.excepts.insert(side);

@@ -10,6 +10,7 @@ use super::spelling::{
 };
 use crate::call::Places;
 use policy_runtime::facts::{Form, PathName};
+use policy_runtime::fold::fold;
 use policy_runtime::glob::{Syntax, intersects};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -329,6 +330,7 @@ impl<'a> Namer<'a> {
             named.form = Form::Holes;
         }
         push(&mut named.names, self.views(&lexical, reading.glob));
+        self.other_case(&lexical, reading.glob, further);
         match self.look_up(&raw, reading.glob) {
             Resolution::Same => {}
             Resolution::Unknown => named.note(LINKS),
@@ -341,7 +343,9 @@ impl<'a> Namer<'a> {
                     let fixed =
                         raw.segments.iter().take_while(|segment| !is_special(segment, reading.glob)).count();
                     real.segments.extend(raw.segments.iter().skip(fixed).cloned());
-                    push(further, self.views(&self.lexical(&real), reading.glob));
+                    let real = self.lexical(&real);
+                    push(further, self.views(&real, reading.glob));
+                    self.other_case(&real, reading.glob, further);
                 }
             },
         }
@@ -491,6 +495,28 @@ impl<'a> Namer<'a> {
             (false, false) => a == b,
         });
         if same { raw.segments.get(anchor.segments.len()..) } else { None }
+    }
+
+    /// A place that is below the project or home but for its case: on some disks it is there. That is a name of its own,
+    /// so that refusals see it and no grant takes it for the place as written.
+    fn other_case(&self, raw: &Raw, glob: bool, further: &mut Vec<PathName>) {
+        let same = |anchor: &Anchor| {
+            raw.root == anchor.root
+                && anchor.segments.len() <= raw.segments.len()
+                && anchor.segments.iter().zip(&raw.segments).all(|(a, b)| {
+                    let plain = if glob { unescape_glob(b) } else { b.clone() };
+                    fold(a) == fold(&plain)
+                })
+        };
+        for anchor in &self.anchors {
+            if self.below_anchor(raw, anchor, glob).is_none() && same(anchor) {
+                let mut near = raw.clone();
+                for (segment, known) in near.segments.iter_mut().zip(&anchor.segments) {
+                    *segment = if glob { escape_glob(known) } else { known.clone() };
+                }
+                push(further, self.views(&near, glob));
+            }
+        }
     }
 
     fn inside(&self, raw: &Raw) -> bool {

@@ -24,6 +24,13 @@ fn unix(text: &str) -> Named {
 }
 
 #[test]
+fn the_project_and_home_in_other_letters_are_a_second_name() {
+    assert_eq!(names(&unix("/WORK/App/x")), [vec!["/WORK/App/x"], vec!["./x", "/work/app/x"]]);
+    assert_eq!(names(&unix("/Home/ME/.ssh")), [vec!["/Home/ME/.ssh"], vec!["~/.ssh", "/home/me/.ssh"]]);
+    assert_eq!(names(&unix("/work/app/X")), [vec!["./X", "/work/app/X"]]);
+}
+
+#[test]
 fn one_name() {
     let cases: [(&str, &[&str]); 23] = [
         ("README.md", &["./README.md", "/work/app/README.md"]),

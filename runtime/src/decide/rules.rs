@@ -342,5 +342,5 @@ fn default(matching: &Matching<'_, '_>, value: Value) -> Result<Found, Stop> {
 
 /// JSON keys that differ only in case are one name to a policy.
 pub(super) fn same_name(a: &str, b: &str) -> bool {
-    a == b || a.to_lowercase() == b.to_lowercase()
+    a == b || crate::fold::fold(a) == crate::fold::fold(b)
 }

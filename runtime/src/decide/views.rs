@@ -21,7 +21,7 @@ pub(super) struct View<'f> {
 }
 
 fn fold<'f>(text: &Cow<'f, str>) -> Cow<'f, str> {
-    if text.is_ascii() { text.clone() } else { Cow::Owned(text.to_lowercase()) }
+    if text.is_ascii() { text.clone() } else { Cow::Owned(crate::fold::fold(text)) }
 }
 
 fn view(text: &str, form: Form) -> View<'_> {

@@ -15,6 +15,7 @@ pub use refuse::refuses;
 pub(crate) use sets::climbs;
 
 use crate::facts::Word;
+use crate::fold::fold;
 use crate::glob::{self, Syntax};
 
 /// How sure a match is.
@@ -139,7 +140,7 @@ pub(crate) fn folded_in(pattern: &str, text: &str, syntax: Syntax) -> bool {
     if pattern.is_ascii() && text.is_ascii() {
         glob::matches(pattern, text, syntax, true)
     } else {
-        glob::matches(&pattern.to_lowercase(), &text.to_lowercase(), syntax, true)
+        glob::matches(&fold(pattern), &fold(text), syntax, true)
     }
 }
 
@@ -148,7 +149,7 @@ pub(crate) fn meets(pattern: &str, value: &str, syntax: Syntax) -> bool {
     if pattern.is_ascii() && value.is_ascii() {
         glob::intersects(pattern, value, syntax, true)
     } else {
-        glob::intersects(&pattern.to_lowercase(), &value.to_lowercase(), syntax, true)
+        glob::intersects(&fold(pattern), &fold(value), syntax, true)
     }
 }
 
