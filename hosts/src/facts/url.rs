@@ -164,7 +164,7 @@ pub(crate) fn whole(text: &str, sure: bool) -> Hosts {
 /// `//host` and `https:host`.
 pub(crate) fn looks_like_remote(text: &str, fetch: bool) -> bool {
     let text = text.trim();
-    if text.len() > MAX_URL_BYTES || text.contains(|c: char| c == ' ' || c == HOLE) {
+    if text.len() > MAX_URL_BYTES || text.contains([' ', HOLE]) {
         return false;
     }
     let copied = text.split_once('@').is_some_and(|(user, behind)| {
@@ -269,11 +269,9 @@ fn add_url(hosts: &mut Hosts, url: &str, scheme: &str, whole: bool) {
     let url = if whole { url } else { url.trim_end_matches([',', ';', '.', ')', ']', '}', '|', '!']) };
     let behind = url.get(scheme.len() + 1..).unwrap_or_default();
     let rest = behind.trim_start_matches(['/', '\\']);
-    if rest.is_empty()
-        || !whole
-            && !rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '[' | '_' | '%' | '@'))
-            && !(rest.starts_with(':') && rest.contains('@'))
-    {
+    let begins = rest.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '[' | '_' | '%' | '@'))
+        || rest.starts_with(':') && rest.contains('@');
+    if rest.is_empty() || !whole && !begins {
         return;
     }
     if !is_special(scheme) && behind.starts_with("///") {
