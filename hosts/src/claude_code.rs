@@ -88,6 +88,8 @@ impl Host for ClaudeCode {
         let event = call.host_event.as_str();
         match (event, answer.decision) {
             ("PreToolUse", Decision::Host) => Reply::default(),
+            // SECURITY: here allow takes the user's own prompt away, so what is only observed is no opinion.
+            ("PreToolUse", Decision::Allow) if answer.observed.is_some() => Reply::default(),
             ("PreToolUse", decision) => Reply::json(&json!({"hookSpecificOutput": {
                 "hookEventName": event,
                 "permissionDecision": decision.word(),

@@ -211,3 +211,15 @@ fn wrong_events_are_errors_with_their_cause() {
     };
     assert_eq!((call.event.as_str(), call.host_event.as_str()), ("pre_tool_use", "PreSkillShellCommand"));
 }
+
+/// Observing changes nothing: an allow would take the user's own prompt away.
+#[test]
+fn what_is_only_observed_is_no_opinion() {
+    let call = Call { host_event: "PreToolUse".to_owned(), ..Call::default() };
+    let mut answer = Answer::own(Decision::Allow, "x");
+    assert!(!ClaudeCode.reply(&call, &answer).stdout.is_empty());
+    for enforced in [Decision::Host, Decision::Ask, Decision::Deny] {
+        answer.observed = Some(enforced);
+        assert_eq!(ClaudeCode.reply(&call, &answer), Reply::default());
+    }
+}
