@@ -73,6 +73,8 @@ impl Walk<'_, '_, '_> {
             dir: dir.clone().unwrap_or_else(|| call.dir.clone()),
             gaps: call.gaps.clone(),
             features: call.features,
+            sources: Vec::new(),
+            code: Vec::new(),
             text: self.text_of(&call),
             start: place.0,
             end: place.1,

@@ -50,6 +50,17 @@ pub enum Piece {
         /// Inside double quotes: it never becomes several words.
         quoted: bool,
     },
+    /// The value of a variable that is not known, or what a search found below the text before it.
+    Value {
+        /// The variable; empty for what a search found.
+        name: String,
+        /// Inside double quotes: it never becomes several words.
+        quoted: bool,
+        /// Nothing in the text sets it, so it may be empty (see [`Word::when_empty`]).
+        empty: bool,
+    },
+    /// An unquoted file-name pattern beside something that is not known; literal glob characters are escaped.
+    Pattern(String),
 }
 
 /// One word of a command as a static reader can know it.
@@ -82,7 +93,41 @@ impl Word {
         match self {
             Word::Known(_) | Word::Tilde(_) | Word::OneOf(_) => false,
             Word::Glob(_) => true,
-            Word::Unknown(pieces) => pieces.iter().any(|p| matches!(p, Piece::Hole { quoted: false })),
+            Word::Unknown(pieces) => pieces.iter().any(|p| {
+                matches!(
+                    p,
+                    Piece::Hole { quoted: false } | Piece::Value { quoted: false, .. } | Piece::Pattern(_)
+                )
+            }),
+        }
+    }
+
+    /// The reading in which every value that may be empty is empty: `$PREFIX/bin` is `/bin` then. `None` when there is no
+    /// such value, when something else is not known either, or when nothing would be left.
+    pub fn when_empty(&self) -> Option<Word> {
+        let Word::Unknown(pieces) = self else { return None };
+        let may_be = |piece: &Piece| matches!(piece, Piece::Value { empty: true, .. });
+        if !pieces.iter().any(may_be) {
+            return None;
+        }
+        let left: Vec<&Piece> = pieces.iter().filter(|piece| !may_be(piece)).collect();
+        let glob = left.iter().any(|piece| matches!(piece, Piece::Pattern(_)));
+        let mut text = String::new();
+        for (at, piece) in left.iter().enumerate() {
+            match piece {
+                Piece::Text(piece) if glob => expand::escape_pattern(piece, at == 0, &mut text),
+                Piece::Text(piece) | Piece::Pattern(piece) => text.push_str(piece),
+                Piece::Tilde(piece) if at == 0 => text.push_str(piece),
+                Piece::Tilde(_) | Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => return None,
+            }
+        }
+        match left.first() {
+            None => None,
+            _ if text.is_empty() => None,
+            _ if glob => Some(Word::Glob(text)),
+            // A tilde behind an empty value is no tilde prefix.
+            Some(Piece::Tilde(_)) if !may_be(pieces.first()?) => Some(Word::Tilde(text)),
+            Some(_) => Some(Word::Known(text)),
         }
     }
 }
@@ -209,11 +254,15 @@ pub enum Feature {
     Variable,
     /// A file-name pattern.
     Glob,
+    /// Code that came over the network is run, by a pipe, a file, a variable or a substitution.
+    FetchedCode,
+    /// Code that a program decodes is run, and what it decodes to is not known.
+    DecodedCode,
 }
 
 impl Feature {
     /// Every feature with the word that a policy uses for it.
-    pub const ALL: [(Feature, &'static str); 15] = [
+    pub const ALL: [(Feature, &'static str); 17] = [
         (Feature::Substitution, "substitution"),
         (Feature::ProcessSubstitution, "process-substitution"),
         (Feature::Eval, "eval"),
@@ -229,6 +278,8 @@ impl Feature {
         (Feature::Branch, "branch"),
         (Feature::Variable, "variable"),
         (Feature::Glob, "glob"),
+        (Feature::FetchedCode, "fetched-code"),
+        (Feature::DecodedCode, "decoded-code"),
     ];
 
     /// The bit of this feature in a mask.
@@ -258,6 +309,11 @@ pub struct Command {
     pub gaps: Vec<Gap>,
     /// Mask of [`Feature`] bits of this command alone.
     pub features: u32,
+    /// The commands whose output may reach it (indices into [`Analysis::commands`], the nearest first, at most
+    /// 256): by a pipe, a substitution, a variable, a file, a function.
+    pub sources: Vec<u32>,
+    /// Those whose output it runs as code.
+    pub code: Vec<u32>,
     /// Its own source text (of the innermost text that was parsed).
     pub text: String,
     /// Byte range in the outermost text (of the construct that holds it, for nested texts).

@@ -507,7 +507,9 @@ pub(crate) fn fill_into(out: &mut String, pieces: &[Piece]) -> bool {
                 some |= !text.trim().is_empty();
                 out.push_str(text);
             }
-            Piece::Hole { .. } | Piece::Name => out.push_str("${_}"),
+            Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) | Piece::Name => {
+                out.push_str("${_}");
+            }
         }
     }
     some

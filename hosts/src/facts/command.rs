@@ -419,7 +419,7 @@ fn is_name(word: &shell::Word, part: &shell::Part) -> bool {
         Piece::Text(text) => {
             text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'^' | b'~'))
         }
-        Piece::Tilde(_) | Piece::Hole { .. } => false,
+        Piece::Tilde(_) | Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) => false,
     };
     pieces.first() == Some(&Piece::Name) && pieces.iter().all(plain)
 }
@@ -517,7 +517,7 @@ fn pieces_text(pieces: &[Piece]) -> String {
     for piece in pieces {
         match piece {
             Piece::Text(piece) | Piece::Tilde(piece) => text.push_str(piece),
-            Piece::Hole { .. } | Piece::Name => text.push(HOLE),
+            Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) | Piece::Name => text.push(HOLE),
         }
     }
     text
