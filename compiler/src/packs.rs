@@ -5,12 +5,16 @@
 /// Name and text of every built-in pack.
 pub const PACKS: &[(&str, &str)] = &[
     ("std/agent-firewall", include_str!("../../policies/std/agent-firewall.policy")),
+    ("std/disk", include_str!("../../policies/std/disk.policy")),
+    ("std/files", include_str!("../../policies/std/files.policy")),
     ("std/git", include_str!("../../policies/std/git.policy")),
+    ("std/network", include_str!("../../policies/std/network.policy")),
     ("std/programs", include_str!("../../policies/std/programs.policy")),
     ("std/readonly", include_str!("../../policies/std/readonly.policy")),
     ("std/secrets", include_str!("../../policies/std/secrets.policy")),
     ("std/self", include_str!("../../policies/std/self.policy")),
     ("std/shell", include_str!("../../policies/std/shell.policy")),
+    ("std/system", include_str!("../../policies/std/system.policy")),
     ("std/tools", include_str!("../../policies/std/tools.policy")),
 ];
 
