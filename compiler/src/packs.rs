@@ -5,10 +5,14 @@
 /// Name and text of every built-in pack.
 pub const PACKS: &[(&str, &str)] = &[
     ("std/agent-firewall", include_str!("../../policies/std/agent-firewall.policy")),
+    ("std/cloud", include_str!("../../policies/std/cloud.policy")),
+    ("std/containers", include_str!("../../policies/std/containers.policy")),
+    ("std/database", include_str!("../../policies/std/database.policy")),
     ("std/disk", include_str!("../../policies/std/disk.policy")),
     ("std/files", include_str!("../../policies/std/files.policy")),
     ("std/git", include_str!("../../policies/std/git.policy")),
     ("std/network", include_str!("../../policies/std/network.policy")),
+    ("std/packages", include_str!("../../policies/std/packages.policy")),
     ("std/programs", include_str!("../../policies/std/programs.policy")),
     ("std/readonly", include_str!("../../policies/std/readonly.policy")),
     ("std/secrets", include_str!("../../policies/std/secrets.policy")),
