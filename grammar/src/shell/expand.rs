@@ -11,6 +11,8 @@ use std::cell::Cell;
 
 /// Most words that the braces of one word may give.
 const MAX_BRACES: usize = 64;
+/// Most opening braces of one word that are looked at; they may all be inside each other.
+const MAX_OPEN_BRACES: usize = 128;
 
 /// Turns words as written into words, in one state of the shell.
 pub(crate) struct Expander<'e> {
@@ -84,7 +86,9 @@ impl<'e> Expander<'e> {
                     other => toks.push(Tok::Bit(other)),
                 }
             }
-            let Some(variants) = braces(&toks, MAX_BRACES) else {
+            let open = toks.iter().filter(|tok| matches!(tok, Tok::Char('{'))).count();
+            let variants = if open > MAX_OPEN_BRACES { None } else { braces(&toks, MAX_BRACES) };
+            let Some(variants) = variants else {
                 self.used_braces.set(true);
                 return vec![Word::Unknown(vec![Piece::Hole { quoted: false }])];
             };

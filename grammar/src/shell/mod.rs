@@ -10,6 +10,7 @@ mod env;
 mod expand;
 mod inner;
 pub mod options;
+pub mod outline;
 mod output;
 mod param;
 mod parse;
@@ -348,8 +349,9 @@ pub struct Analysis {
 
 /// Largest command text that is read, in bytes; a longer one is not understood.
 pub const MAX_COMMAND_BYTES: usize = 64 * 1024;
-/// Opener bytes (quotes, `$`, `(`, `{`, backtick, `[`) accepted in a text, counted regardless of quoting.
-pub const MAX_OPENERS: usize = 256;
+/// Opening bytes (`"`, `(`, `{`, `[`, `$(` and its kin twice, keywords twice) accepted in a text, counted regardless
+/// of quoting.
+pub const MAX_OPENERS: usize = 8192;
 /// Depth to which texts inside texts (`sh -c`, `eval`, backticks) are read.
 pub const MAX_NESTING: usize = 16;
 

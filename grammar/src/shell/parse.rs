@@ -24,41 +24,41 @@ use generated::{Rule, ShellParser};
 
 /// Constructs inside each other that are read.
 pub(crate) const MAX_DEPTH: u32 = 192;
-/// Keywords that open a compound command accepted in a text, counted regardless of quoting.
-pub(crate) const MAX_KEYWORDS: usize = 128;
-/// pest calls allowed for one text: 10,000 and 200 a byte at the largest size.
-const CALL_LIMIT: usize = 10_000 + 200 * MAX_COMMAND_BYTES;
+/// Weight up to which a text is read on the stack of its caller.
+const SMALL_WEIGHT: usize = 256;
+/// Stack for a heavier text: a base, and for each unit of weight. An unoptimized build needs 5,400 bytes a unit.
+const BASE_STACK: usize = 1024 * 1024;
+const UNIT_STACK: usize = 8 * 1024;
+/// pest calls allowed for one text: 10,000 and 80 a byte at the largest size. Scripts need 6 to 25 a byte.
+const CALL_LIMIT: usize = 10_000 + 80 * MAX_COMMAND_BYTES;
 
-/// Why a text is not given to the grammar.
-fn refusal(text: &str) -> Option<String> {
+/// How deep a text may nest at most: its opening bytes, counted regardless of quoting, and its keywords twice,
+/// because they need about twice the stack. Not a lexer: whatever the grammar makes of the text, it nests no deeper.
+fn weigh(text: &str) -> Result<usize, String> {
     if text.len() > MAX_COMMAND_BYTES {
-        return Some(format!("the command is longer than {MAX_COMMAND_BYTES} bytes"));
+        return Err(format!("the command is longer than {MAX_COMMAND_BYTES} bytes"));
     }
-    let (mut openers, mut keywords, mut run) = (0usize, 0usize, 0usize);
+    let (mut weight, mut run) = (0usize, 0usize);
     let bytes = text.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
         match byte {
-            0 => return Some("the command has a NUL byte".into()),
-            b'"' | b'\'' | b'$' | b'(' | b'{' | b'`' | b'[' => openers += 1,
-            b'<' | b'>' if bytes.get(at + 1) == Some(&b'(') => openers += 1,
+            0 => return Err("the command has a NUL byte".into()),
+            b'"' | b'(' | b'{' | b'[' => weight += 1,
+            b'$' | b'<' | b'>' if matches!(bytes.get(at + 1), Some(b'(' | b'{' | b'[' | b'"')) => weight += 1,
             _ => {}
         }
         if byte.is_ascii_alphabetic() {
             run += 1;
             continue;
         }
-        keywords += usize::from(opens(bytes, at, run));
+        weight += 2 * usize::from(opens(bytes, at, run));
         run = 0;
     }
-    keywords += usize::from(opens(bytes, bytes.len(), run));
-    if openers > MAX_OPENERS {
-        return Some(format!("the command has more than {MAX_OPENERS} quotes and brackets"));
+    weight += 2 * usize::from(opens(bytes, bytes.len(), run));
+    if weight > MAX_OPENERS {
+        return Err(format!("the command has more than {MAX_OPENERS} quotes, brackets and keywords"));
     }
-    // A keyword needs about twice the stack of a bracket.
-    if keywords > MAX_KEYWORDS || openers + 2 * keywords > MAX_OPENERS + MAX_KEYWORDS {
-        return Some("the command has too many brackets and compound keywords".into());
-    }
-    None
+    Ok(weight)
 }
 
 /// Whether the letters that end before `end` are a keyword under which commands nest.
@@ -69,32 +69,48 @@ fn opens(bytes: &[u8], end: usize, run: usize) -> bool {
 
 /// Reads a text.
 pub(crate) fn parse(text: &str) -> Tree<'_> {
+    match weigh(text) {
+        Ok(weight) if weight <= SMALL_WEIGHT => read(text),
+        Ok(weight) => read_deep(text, BASE_STACK + UNIT_STACK * weight),
+        Err(message) => refused(0, message),
+    }
+}
+
+/// Reads a text on a stack of its own; memory is touched only where the text really nests.
+fn read_deep(text: &str, stack: usize) -> Tree<'_> {
+    let joined = std::thread::scope(|scope| {
+        let reader = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, || read(text));
+        reader.ok().and_then(|reader| reader.join().ok())
+    });
+    joined.unwrap_or_else(|| refused(0, "the command is too complex to be read".into()))
+}
+
+fn refused<'a>(at: usize, message: String) -> Tree<'a> {
+    Tree { problems: vec![(at, message)], ..Tree::default() }
+}
+
+fn read(text: &str) -> Tree<'_> {
     static LIMIT: Once = Once::new();
     LIMIT.call_once(|| pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT)));
-    let mut builder = Builder::default();
-    if let Some(message) = refusal(text) {
-        builder.tree.problems.push((0, message));
-        return builder.tree;
-    }
-    match ShellParser::parse(Rule::script, text) {
-        Ok(pairs) => builder.script(pairs),
-        Err(error) => {
-            let at = match error.location {
-                pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
-            };
-            let message = match &error.variant {
-                pest::error::ErrorVariant::CustomError { .. } => "the command is too complex to be read",
-                pest::error::ErrorVariant::ParsingError { .. } if at >= text.len() => {
-                    "the command ends inside an open quote, bracket or compound"
-                }
-                pest::error::ErrorVariant::ParsingError { .. } => {
-                    "this part of the command is not understood"
-                }
-            };
-            builder.tree.problems.push((at, message.into()));
+    let error = match ShellParser::parse(Rule::script, text) {
+        Ok(pairs) => {
+            let mut builder = Builder::default();
+            builder.script(pairs);
+            return builder.tree;
         }
-    }
-    builder.tree
+        Err(error) => error,
+    };
+    let at = match error.location {
+        pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
+    };
+    let message = match &error.variant {
+        pest::error::ErrorVariant::CustomError { .. } => "the command is too complex to be read",
+        pest::error::ErrorVariant::ParsingError { .. } if at >= text.len() => {
+            "the command ends inside an open quote, bracket or compound"
+        }
+        pest::error::ErrorVariant::ParsingError { .. } => "this part of the command is not understood",
+    };
+    refused(at, message.into())
 }
 
 /// The quoting around a part of a word.
