@@ -61,6 +61,7 @@ codes! {
     BadBraces = "policy::lower::bad-braces", "The braces of a pattern are not balanced or hold one choice.";
     BadDomain = "policy::lower::bad-domain", "The pattern cannot match a host name.";
     BadPattern = "policy::lower::bad-pattern", "The pattern is empty, too long or holds control characters.";
+    ClauseOfRefusal = "policy::lower::clause-of-refusal", "Only a refusal looks at what a command reads, deletes or sends.";
     DefaultHostInProject = "policy::lower::default-host-in-project", "A project can only add an answer.";
     ExceptionIncomplete = "policy::lower::exception-incomplete", "An exception lacks its owner, its last day or its reason.";
     ExactName = "policy::lower::exact-name", "A label after `as` and a wrapper after `via` are exact names.";

@@ -190,10 +190,30 @@ pub struct RunPattern {
     pub stages: Vec<RunStage>,
     /// Operands it must touch (refusal: any; grant: every one that the pattern does not spell out).
     pub touching: Option<OperandSet>,
-    /// Redirect targets that may be written (any one matches).
+    /// Paths that it reads (refusals only).
+    pub reading: Option<OperandSet>,
+    /// Paths that it writes (grant: redirect targets only, every one).
     pub writing: Option<OperandSet>,
+    /// Paths that it deletes or moves away (refusals only).
+    pub deleting: Option<OperandSet>,
+    /// Paths whose content it sends (refusals only).
+    pub sending: Option<OperandSet>,
     /// Names of wrappers around it (any one).
     pub via: Vec<String>,
+}
+
+impl RunPattern {
+    /// The sets over operands that it has, each with its word.
+    pub fn sets(&self) -> impl Iterator<Item = (&'static str, &OperandSet)> {
+        let all = [
+            ("touching", &self.touching),
+            ("reading", &self.reading),
+            ("writing", &self.writing),
+            ("deleting", &self.deleting),
+            ("sending", &self.sending),
+        ];
+        all.into_iter().filter_map(|(word, set)| Some((word, set.as_ref()?)))
+    }
 }
 
 /// One stage.

@@ -15,7 +15,7 @@ use crate::ir::{
     Block, BlockKind, Default_, Kind, Line, LineId, Matcher, OperandSet, Policy, RunPattern, RunStage,
     RunTerm, Verb, Within,
 };
-use policy_runtime::facts::{Access, Facts, Form, Origin, PathName, ToolName, Word};
+use policy_runtime::facts::{Facts, Form, Origin, PathName, ToolName, Word};
 use policy_runtime::fold::fold as fold_text;
 use policy_runtime::glob::{self, Syntax};
 use policy_runtime::run_match::{self, Match, grants, refuses};
@@ -447,7 +447,7 @@ impl Naive<'_> {
         let facts = self.facts;
         let seen = |i: &usize| {
             let path = &facts.paths[*i];
-            known(&path.names) && !(path.access == Access::Name && holder(&path.origin).is_some())
+            known(&path.names) && !(path.access.is_name_only() && holder(&path.origin).is_some())
         };
         let mut values: Vec<Value> = (0..facts.paths.len()).filter(seen).map(Value::Path).collect();
         values.extend((0..facts.domains.len()).map(Value::Domain));
@@ -648,7 +648,10 @@ fn borrowed(pattern: &RunPattern) -> run_match::RunPattern<'_> {
     run_match::RunPattern {
         stages: pattern.stages.iter().map(stage).collect(),
         touching: pattern.touching.as_ref().map(set),
+        reading: pattern.reading.as_ref().map(set),
         writing: pattern.writing.as_ref().map(set),
+        deleting: pattern.deleting.as_ref().map(set),
+        sending: pattern.sending.as_ref().map(set),
         via: texts(&pattern.via),
     }
 }

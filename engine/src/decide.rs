@@ -14,7 +14,7 @@ use policy_grammar::shell::program::{NoPrograms, Programs};
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract};
 use policy_runtime::Context;
-use policy_runtime::facts::{Access, Facts, Form, PathFact};
+use policy_runtime::facts::{Facts, Form, PathFact};
 use policy_runtime::table::Table;
 use policy_runtime::verdict::Verdict;
 use std::collections::BTreeSet;
@@ -322,7 +322,7 @@ fn folders_of(path: &PathFact) -> Vec<PathBuf> {
 
 /// Whether a call does nothing but read, as far as its facts tell: no commands, and paths that are only read.
 pub fn only_reads(facts: &Facts) -> bool {
-    let read = |path: &PathFact| matches!(path.access, Access::Read | Access::Name);
+    let read = |path: &PathFact| path.access.only_reads();
     facts.commands.is_empty()
         && facts.scripts.is_empty()
         && !facts.paths.is_empty()

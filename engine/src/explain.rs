@@ -230,11 +230,9 @@ fn run_text(run: &RunPattern) -> String {
         words.join(" ")
     };
     let mut text = run.stages.iter().map(stage).collect::<Vec<_>>().join(" | ");
-    for (word, set) in [("touching", &run.touching), ("writing", &run.writing)] {
-        if let Some(set) = set {
-            let members: Vec<&str> = set.paths.iter().chain(&set.texts).map(String::as_str).collect();
-            let _ = write!(text, " {word} {}", members.join(", "));
-        }
+    for (word, set) in run.sets() {
+        let members: Vec<&str> = set.paths.iter().chain(&set.texts).map(String::as_str).collect();
+        let _ = write!(text, " {word} {}", members.join(", "));
     }
     if !run.via.is_empty() {
         let _ = write!(text, " via {}", run.via.join(", "));

@@ -3,6 +3,8 @@
 //! INVARIANT: each layer reads commands with its own vocabulary, so one layer's words never change what another sees.
 
 use policy_grammar::shell::Dialect;
+use policy_grammar::shell::code::Language;
+use policy_grammar::shell::effects::{Effect, Place, Verb};
 use policy_grammar::shell::program::{Inner, OptionStyle, Program, Programs, Subcommand};
 use policy_runtime::program as table;
 use policy_runtime::table::Table;
@@ -60,16 +62,43 @@ fn program(from: table::Program) -> Program {
             table::Dialect::Bash => Dialect::Bash,
             table::Dialect::Posix => Dialect::Posix,
             table::Dialect::Unknown => Dialect::Unknown,
+            table::Dialect::Zsh => Dialect::Zsh,
+            table::Dialect::PowerShell => Dialect::PowerShell,
+            table::Dialect::Cmd => Dialect::Cmd,
         }),
         same_words: from.same_words,
         names_only: from.names_only,
         prints_names: from.prints_names,
         operands_are_hosts: from.operands_are_hosts,
+        // One that cannot be read leaves all of them unsaid.
+        effects: from.effects.into_iter().map(effect).collect::<Option<_>>().unwrap_or_default(),
+        trees: from.trees,
+        network: from.network,
+        project_code: from.project_code,
     }
 }
 
 fn subcommand(from: table::Subcommand) -> Subcommand {
     Subcommand { words: from.words, program: program(from.program) }
+}
+
+fn effect(from: table::Effect) -> Option<Effect> {
+    let verb = Verb::ALL.get(usize::try_from(from.verb).ok()?).map(|(verb, ..)| *verb)?;
+    let place = match from.place {
+        table::Place::Operands { skip } => Place::Operands { skip },
+        table::Place::Operand { index } => Place::Operand { index },
+        table::Place::Last => Place::Last,
+        table::Place::ButLast => Place::ButLast,
+        table::Place::Flags(flags) => Place::Flags(flags),
+        table::Place::Beginnings(texts) => Place::Beginnings(texts),
+    };
+    Some(Effect { verb, place, with: from.with, unless: from.unless })
+}
+
+/// The language with this number, counted from 1.
+fn named(number: u32) -> Option<Language> {
+    let at = usize::try_from(number).ok()?.checked_sub(1)?;
+    Language::ALL.get(at).copied().or(Some(Language::Other))
 }
 
 fn inner(from: table::Inner) -> Inner {
@@ -83,7 +112,17 @@ fn inner(from: table::Inner) -> Inner {
         table::Inner::FlagWords { flags } => Inner::FlagWords { flags },
         table::Inner::FlagCommand { flags } => Inner::FlagCommand { flags },
         table::Inner::Input => Inner::Input,
-        table::Inner::InputCode => Inner::InputCode,
+        table::Inner::InputCode { language } => Inner::InputCode { language: named(language) },
+        table::Inner::FlagCode { flags, language } => {
+            Inner::FlagCode { flags, language: named(language).unwrap_or(Language::Other) }
+        }
+        table::Inner::OperandCode { index, language, unless } => {
+            Inner::OperandCode { index, language: named(language).unwrap_or(Language::Other), unless }
+        }
+        table::Inner::OperandFile { index, language, unless } => {
+            Inner::OperandFile { index, language: named(language), unless }
+        }
+        table::Inner::FlagFile { flags, language } => Inner::FlagFile { flags, language: named(language) },
         table::Inner::InputWords => Inner::InputWords,
     }
 }

@@ -5,6 +5,10 @@
 // The fields of a variant are told by the variant's own sentence.
 #![allow(missing_docs)]
 
+mod program;
+
+pub use program::{EffectPlace, ProgramFact};
+
 use crate::source::{Span, Spanned};
 
 /// A name, word or text with its place.
@@ -196,59 +200,6 @@ pub struct Program {
     pub span: Span,
 }
 
-/// One fact of a `program` block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProgramFact {
-    /// `same words install, i, add`.
-    SameWords(Vec<Text>),
-    /// `flags with values -C, --git-dir`.
-    ValueFlags(Vec<Text>),
-    /// `flags with attached values -i, --color`.
-    AttachedFlags(Vec<Text>),
-    /// `flags without values -n, -E`: where some are named, any other flag may take one.
-    PlainFlags(Vec<Text>),
-    /// `flags with placeholders -I`: the value is a word that is replaced in the inner command.
-    PlaceholderFlags(Vec<Text>),
-    /// `flags that run nothing -v, -l`.
-    InertFlags(Vec<Text>),
-    /// `flags that run its input -s`: although there are operands.
-    InputFlags(Vec<Text>),
-    /// `flags that change folder -C, --directory`.
-    FolderFlags(Vec<Text>),
-    /// `options first | late | anywhere | single-dash | none`.
-    Options(Text),
-    /// `assignments first`: `NAME=VALUE` operands stand before the inner command.
-    Assignments,
-    /// `reads texts as bash | posix`: the shell that reads the inner texts.
-    Dialect(Text),
-    /// `placeholders "{}"`: words inside the inner command that are replaced.
-    Placeholders(Vec<Text>),
-    /// `ends its operands at ":::"`: the inner command stands before such a word.
-    EndWords(Vec<Text>),
-    /// `runs its operands [as text] [after N]`.
-    RunsOperands { as_text: bool, skip: u32 },
-    /// `runs its operands after --`.
-    RunsAfterDashes,
-    /// `runs operand 1 as text`: that one alone.
-    RunsOperand(u32),
-    /// `runs -c, --command as text [after "alias.*=!"] | as words | as command`.
-    RunsFlags { flags: Vec<Text>, form: Text, after: Vec<Text> },
-    /// `runs its input`.
-    RunsInput,
-    /// `runs its input as code`: of another language.
-    RunsInputCode,
-    /// `runs its input as words` (xargs).
-    RunsInputWords,
-    /// `lists its operands`.
-    ListsOperands,
-    /// `prints names for merge-base, rev-parse`.
-    PrintsNames(Vec<Text>),
-    /// `connects to its operands`.
-    ConnectsToOperands,
-    /// `under exec, "compose exec" { facts }`: what holds when its first operands are these words.
-    Under { words: Vec<Text>, facts: Vec<Spanned<ProgramFact>> },
-}
-
 /// What kind of block it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlockKind {
@@ -438,7 +389,7 @@ pub enum Subject {
 }
 
 /// `run` patterns with the clauses that belong to a single one.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RunSubject {
     /// One pattern, or several.
     pub patterns: Vec<RunItem>,
@@ -448,10 +399,30 @@ pub struct RunSubject {
     pub except: Vec<RunItem>,
     /// `touching`.
     pub touching: Option<PatternList>,
+    /// `reading`.
+    pub reading: Option<PatternList>,
     /// `writing`.
     pub writing: Option<PatternList>,
+    /// `deleting`.
+    pub deleting: Option<PatternList>,
+    /// `sending`.
+    pub sending: Option<PatternList>,
     /// `via`.
     pub via: Option<Names>,
+}
+
+impl RunSubject {
+    /// The clauses over sets of operands that were written, each with its word.
+    pub fn sets(&self) -> impl Iterator<Item = (&'static str, &PatternList)> {
+        let all = [
+            ("touching", &self.touching),
+            ("reading", &self.reading),
+            ("writing", &self.writing),
+            ("deleting", &self.deleting),
+            ("sending", &self.sending),
+        ];
+        all.into_iter().filter_map(|(word, list)| Some((word, list.as_ref()?)))
+    }
 }
 
 /// A run pattern or a list of them.

@@ -75,18 +75,59 @@ pub enum Origin {
     Command(u32),
 }
 
-/// What is done with a path.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Access {
-    /// Not known.
-    #[default]
-    Unknown,
-    /// Read.
-    Read,
-    /// Written, created or deleted.
-    Write,
+/// What is done with a path: a mask of what is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Access(u16);
+
+impl Access {
+    /// The word is no file, as far as its program is concerned.
+    pub const DATA: Access = Access(1);
     /// Only its name is listed or tested.
-    Name,
+    pub const NAME: Access = Access(1 << 1);
+    /// Read.
+    pub const READ: Access = Access(1 << 2);
+    /// Written, created, changed or linked to.
+    pub const WRITE: Access = Access(1 << 3);
+    /// Deleted or moved away.
+    pub const DELETE: Access = Access(1 << 4);
+    /// Run.
+    pub const RUN: Access = Access(1 << 5);
+    /// Its content is sent away.
+    pub const SEND: Access = Access(1 << 6);
+    /// So is everything below it.
+    pub const TREE: Access = Access(1 << 7);
+    /// More may be done with it than is told.
+    pub const UNSURE: Access = Access(1 << 8);
+
+    /// The mask with these bits.
+    #[must_use]
+    pub const fn from_bits(bits: u16) -> Access {
+        Access(bits & 0x1FF)
+    }
+
+    /// Both.
+    #[must_use]
+    pub const fn and(self, other: Access) -> Access {
+        Access(self.0 | other.0)
+    }
+
+    /// Whether any of these is done.
+    #[must_use]
+    pub const fn any(self, of: Access) -> bool {
+        self.0 & of.0 != 0
+    }
+
+    /// Whether nothing is done with the file itself.
+    #[must_use]
+    pub const fn is_name_only(self) -> bool {
+        self.0 != 0 && self.0 & !(Self::DATA.0 | Self::NAME.0 | Self::TREE.0) == 0
+    }
+
+    /// Whether it is only read, or only its name is looked at.
+    #[must_use]
+    pub const fn only_reads(self) -> bool {
+        self.0 != 0 && self.0 & !(Self::DATA.0 | Self::NAME.0 | Self::READ.0 | Self::TREE.0) == 0
+    }
 }
 
 /// One path.
@@ -203,6 +244,10 @@ pub struct CommandFact {
     pub words: Vec<Word>,
     /// The role of each word; as many as `words`.
     pub parts: Vec<Part>,
+    /// What is done with the file that each word names; a word without an entry may be touched in any way.
+    pub touches: Vec<Access>,
+    /// Indices of the paths whose content it sends.
+    pub sent: Vec<u32>,
     /// For each word the index of its path in [`Facts::paths`], when it can be one (also an attached flag value).
     pub word_paths: Vec<Option<u32>>,
     /// For each [`Word::OneOf`] the path of every text that can be one: (index of the word, index of the path). Without them

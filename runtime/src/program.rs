@@ -26,6 +26,12 @@ pub enum Dialect {
     Posix,
     /// Not known.
     Unknown,
+    /// zsh.
+    Zsh,
+    /// PowerShell.
+    PowerShell,
+    /// The command processor of Windows.
+    Cmd,
 }
 
 /// Where a program takes an inner command or a text of one from.
@@ -73,7 +79,42 @@ pub enum Inner {
     /// Standard input is a shell text.
     Input,
     /// Standard input is code of another language.
-    InputCode,
+    InputCode {
+        /// Its number from 1, 0 when it is not known.
+        language: u32,
+    },
+    /// The value of one of these flags is code.
+    FlagCode {
+        /// The flags.
+        flags: Vec<String>,
+        /// Its number from 1.
+        language: u32,
+    },
+    /// The operand of this number is code.
+    OperandCode {
+        /// Its number, from 0.
+        index: u32,
+        /// The language's number from 1.
+        language: u32,
+        /// With one of these flags it is not.
+        unless: Vec<String>,
+    },
+    /// The file named by the operand of this number is run.
+    OperandFile {
+        /// Its number, from 0.
+        index: u32,
+        /// The language's number from 1, 0 for a shell text.
+        language: u32,
+        /// With one of these flags it is not.
+        unless: Vec<String>,
+    },
+    /// The file named by the value of one of these flags is run.
+    FlagFile {
+        /// The flags.
+        flags: Vec<String>,
+        /// The language's number from 1, 0 for a shell text.
+        language: u32,
+    },
     /// The words on standard input are appended to the inner command.
     InputWords,
 }
@@ -85,6 +126,42 @@ pub struct Subcommand {
     pub words: Vec<String>,
     /// How the words behind them are read.
     pub program: Program,
+}
+
+/// Which words an effect is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// The operands after the first `skip`.
+    Operands {
+        /// Operands before them.
+        skip: u32,
+    },
+    /// The operand of this number, from 0.
+    Operand {
+        /// Its number.
+        index: u32,
+    },
+    /// The last operand.
+    Last,
+    /// All operands but the last.
+    ButLast,
+    /// The values of these flags.
+    Flags(Vec<String>),
+    /// Words that begin so.
+    Beginnings(Vec<String>),
+}
+
+/// One effect of a program on the files that it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// The verb's number.
+    pub verb: u32,
+    /// With which words.
+    pub place: Place,
+    /// Only with one of these flags, when there are any.
+    pub with: Vec<String>,
+    /// Not with one of these.
+    pub unless: Vec<String>,
 }
 
 /// What is known of one program.
@@ -130,4 +207,12 @@ pub struct Program {
     pub prints_names: Vec<String>,
     /// The operands are hosts or URLs it connects to.
     pub operands_are_hosts: bool,
+    /// What it does with the files that it names.
+    pub effects: Vec<Effect>,
+    /// It takes whole trees: with one of these flags, or always when the list is empty.
+    pub trees: Option<Vec<String>>,
+    /// It sends and fetches over the network.
+    pub network: bool,
+    /// It runs code that the project holds.
+    pub project_code: bool,
 }

@@ -185,7 +185,7 @@ guard g on read { only path \"./**\" }",
 #[test]
 fn paths_inside_commands_are_for_guards_and_for_rules_with_lines_on_paths() {
     let mut listed = bash("ls ./.env");
-    listed.paths[0].access = Access::Name;
+    listed.paths[0].access = Access::NAME;
     check(
         "default ask
 rule a on bash { allow run `{cat,ls} ...` }

@@ -5,6 +5,8 @@
 use super::store::{Range, Store};
 use crate::ir::{OperandSet, RunPattern, RunTerm};
 use policy_grammar::shell::Dialect;
+use policy_grammar::shell::code::Language;
+use policy_grammar::shell::effects::{Effect, Place, Verb};
 use policy_grammar::shell::program::{Inner, OptionStyle, Program};
 use policy_runtime::checksum;
 use policy_runtime::table::layout::Section;
@@ -80,6 +82,9 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
         Some(Dialect::Bash) => 1,
         Some(Dialect::Posix) => 2,
         Some(Dialect::Unknown) => 3,
+        Some(Dialect::Zsh) => 4,
+        Some(Dialect::PowerShell) => 5,
+        Some(Dialect::Cmd) => 6,
     });
     out.push(count(program.same_words.len()));
     for group in &program.same_words {
@@ -88,6 +93,40 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
     out.push(u32::from(program.names_only));
     texts(store, &program.prints_names, out);
     out.push(u32::from(program.operands_are_hosts));
+    out.push(count(program.effects.len()));
+    for effect in &program.effects {
+        write_effect(store, effect, out);
+    }
+    out.push(u32::from(program.trees.is_some()));
+    texts(store, program.trees.as_deref().unwrap_or_default(), out);
+    out.extend([u32::from(program.network), u32::from(program.project_code)]);
+}
+
+fn write_effect(store: &mut Store, effect: &Effect, out: &mut Vec<u32>) {
+    let verb = Verb::ALL.iter().position(|(verb, ..)| *verb == effect.verb).unwrap_or_default();
+    out.push(count(verb));
+    match &effect.place {
+        Place::Operands { skip } => out.extend([0, *skip]),
+        Place::Operand { index } => out.extend([1, *index]),
+        Place::Last => out.push(2),
+        Place::ButLast => out.push(3),
+        Place::Flags(flags) => {
+            out.push(4);
+            texts(store, flags, out);
+        }
+        Place::Beginnings(beginnings) => {
+            out.push(5);
+            texts(store, beginnings, out);
+        }
+    }
+    texts(store, &effect.with, out);
+    texts(store, &effect.unless, out);
+}
+
+/// The number of a language, from 1; 0 is none.
+fn language(language: Option<Language>) -> u32 {
+    let at = language.and_then(|own| Language::ALL.iter().position(|one| *one == own));
+    at.map_or(0, |at| count(at + 1))
 }
 
 fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
@@ -114,8 +153,24 @@ fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
             texts(store, flags, out);
         }
         Inner::Input => out.push(8),
-        Inner::InputCode => out.push(9),
+        Inner::InputCode { language: own } => out.extend([9, language(*own)]),
         Inner::InputWords => out.push(10),
+        Inner::FlagCode { flags, language: own } => {
+            out.extend([11, language(Some(*own))]);
+            texts(store, flags, out);
+        }
+        Inner::OperandCode { index, language: own, unless } => {
+            out.extend([12, *index, language(Some(*own))]);
+            texts(store, unless, out);
+        }
+        Inner::OperandFile { index, language: own, unless } => {
+            out.extend([13, *index, language(*own)]);
+            texts(store, unless, out);
+        }
+        Inner::FlagFile { flags, language: own } => {
+            out.extend([14, language(*own)]);
+            texts(store, flags, out);
+        }
     }
 }
 
@@ -142,7 +197,9 @@ pub(super) fn run(store: &mut Store, pattern: &RunPattern) -> u32 {
         out.push(u32::from(stage.rest));
     }
     operand_set(store, pattern.touching.as_ref(), &mut out);
-    operand_set(store, pattern.writing.as_ref(), &mut out);
+    for set in [&pattern.reading, &pattern.writing, &pattern.deleting, &pattern.sending] {
+        operand_set(store, set.as_ref(), &mut out);
+    }
     texts(store, &pattern.via, &mut out);
     store.words(Section::Runs, &out)
 }

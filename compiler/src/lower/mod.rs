@@ -191,9 +191,9 @@ impl Builder<'_> {
 /// Globs in a matcher.
 fn weight(matcher: &ir::Matcher) -> usize {
     let ir::Matcher::Run(run) = matcher else { return 1 };
-    let sets = run.touching.iter().chain(&run.writing);
-    1 + sets
-        .map(|s| s.paths.len() + s.texts.len() + s.except_paths.len() + s.except_texts.len())
+    1 + run
+        .sets()
+        .map(|(_, s)| s.paths.len() + s.texts.len() + s.except_paths.len() + s.except_texts.len())
         .sum::<usize>()
 }
 

@@ -3,8 +3,10 @@
 //! INVARIANT: a subcommand reads options as its program does unless it says otherwise, and what its program runs by
 //! flags it runs too; a subcommand never hides a command that the program itself would have shown.
 
-use policy_grammar::ast::{ProgramFact, Text};
+use policy_grammar::ast::{EffectPlace, ProgramFact, Text};
 use policy_grammar::shell::Dialect;
+use policy_grammar::shell::code::Language;
+use policy_grammar::shell::effects::{Effect, Place, Verb};
 use policy_grammar::shell::program::{Inner, OptionStyle, Program, Subcommand};
 use policy_grammar::source::Spanned;
 use std::collections::BTreeMap;
@@ -81,7 +83,43 @@ impl Said {
                 });
             }
             ProgramFact::RunsInput => program.inner.push(Inner::Input),
-            ProgramFact::RunsInputCode => program.inner.push(Inner::InputCode),
+            ProgramFact::RunsInputCode(language) => {
+                let language = language.as_ref().map(named);
+                program.inner.push(Inner::InputCode { language });
+            }
+            ProgramFact::RunsOperandCode { number, language, unless } => {
+                let (index, unless) = (number.saturating_sub(1), texts(unless));
+                program.inner.push(Inner::OperandCode { index, language: named(language), unless });
+            }
+            ProgramFact::RunsOperandFile { number, language, unless } => {
+                let (index, unless) = (number.saturating_sub(1), texts(unless));
+                let language = language.as_ref().map(named);
+                program.inner.push(Inner::OperandFile { index, language, unless });
+            }
+            ProgramFact::RunsFlagsOf { flags, form, language } => {
+                let (flags, language) = (texts(flags), language.as_ref().map(named));
+                program.inner.push(match form.node.as_str() {
+                    "file" => Inner::FlagFile { flags, language },
+                    _ => Inner::FlagCode { flags, language: language.unwrap_or(Language::Other) },
+                });
+            }
+            ProgramFact::RunsProjectCode => program.project_code = true,
+            ProgramFact::UsesNetwork => program.network = true,
+            ProgramFact::TakesTrees(with) => {
+                program.trees.get_or_insert_default().extend(texts(with));
+            }
+            ProgramFact::Effect { verb, place, with, unless } => {
+                let Some(verb) = Verb::from_name(&verb.node) else { return };
+                let place = match place {
+                    EffectPlace::Operands(skip) => Place::Operands { skip: *skip },
+                    EffectPlace::Operand(number) => Place::Operand { index: number.saturating_sub(1) },
+                    EffectPlace::Last => Place::Last,
+                    EffectPlace::ButLast => Place::ButLast,
+                    EffectPlace::Flags(flags) => Place::Flags(texts(flags)),
+                    EffectPlace::Beginnings(beginnings) => Place::Beginnings(texts(beginnings)),
+                };
+                program.effects.push(Effect { verb, place, with: texts(with), unless: texts(unless) });
+            }
             ProgramFact::RunsInputWords => program.inner.push(Inner::InputWords),
             ProgramFact::ListsOperands => program.names_only = true,
             ProgramFact::PrintsNames(words) => program.prints_names.extend(texts(words)),
@@ -113,6 +151,17 @@ impl Said {
         join(&mut strong.end_words, &weak.end_words);
         join(&mut strong.same_words, &weak.same_words);
         join(&mut strong.prints_names, &weak.prints_names);
+        join(&mut strong.effects, &weak.effects);
+        if let Some(flags) = &weak.trees {
+            // Always is more than with some flags.
+            let always = flags.is_empty() || strong.trees.as_ref().is_some_and(Vec::is_empty);
+            join(strong.trees.get_or_insert_default(), if always { &[] } else { flags });
+            if always {
+                strong.trees = Some(Vec::new());
+            }
+        }
+        strong.network |= weak.network;
+        strong.project_code |= weak.project_code;
         strong.assignments |= weak.assignments;
         strong.names_only |= weak.names_only;
         strong.operands_are_hosts |= weak.operands_are_hosts;
@@ -173,6 +222,11 @@ impl Said {
         join(&mut program.same_words, &outer.same_words);
         let by_flag: Vec<Inner> = outer.inner.iter().filter(|inner| is_by_flag(inner)).cloned().collect();
         join(&mut program.inner, &by_flag);
+        // What is done with the values of a program's own flags holds for all that it can do.
+        let by_flag = outer.effects.iter().filter(|effect| matches!(effect.place, Place::Flags(_)));
+        if !program.effects.is_empty() {
+            join(&mut program.effects, &by_flag.cloned().collect::<Vec<Effect>>());
+        }
         program.dialect = program.dialect.or(outer.dialect);
         self.style = self.style.or(Some((outer.style, outer.late_options)));
     }
@@ -186,12 +240,21 @@ fn is_by_flag(inner: &Inner) -> bool {
             | Inner::SettingText { .. }
             | Inner::FlagWords { .. }
             | Inner::FlagCommand { .. }
+            | Inner::FlagCode { .. }
+            | Inner::FlagFile { .. }
     )
 }
 
 /// The inner command or text is told by its place among the operands.
 fn by_place(inner: &Inner) -> bool {
-    matches!(inner, Inner::Operands { .. } | Inner::OperandsText { .. } | Inner::OperandText { .. })
+    matches!(
+        inner,
+        Inner::Operands { .. }
+            | Inner::OperandsText { .. }
+            | Inner::OperandText { .. }
+            | Inner::OperandCode { .. }
+            | Inner::OperandFile { .. }
+    )
 }
 
 fn join<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
@@ -200,6 +263,11 @@ fn join<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
             to.push(one.clone());
         }
     }
+}
+
+/// The parser has checked the name.
+fn named(word: &Text) -> Language {
+    Language::from_name(&word.node).unwrap_or(Language::Other)
 }
 
 fn texts(words: &[Text]) -> Vec<String> {

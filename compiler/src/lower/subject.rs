@@ -148,7 +148,29 @@ impl Builder<'_> {
         let file = home.instance.file;
         let lists = self.lists;
         let touching = subject.touching.as_ref().map(|list| self.operands(home, list, false));
-        let writing = subject.writing.as_ref().map(|list| self.operands(home, list, true));
+        let mut paths =
+            |list: &Option<ast::PatternList>| list.as_ref().map(|list| self.operands(home, list, true));
+        let (reading, writing) = (paths(&subject.reading), paths(&subject.writing));
+        let (deleting, sending) = (paths(&subject.deleting), paths(&subject.sending));
+        if grant {
+            let refused = [
+                ("reading", &subject.reading),
+                ("deleting", &subject.deleting),
+                ("sending", &subject.sending),
+            ];
+            for (word, list) in refused {
+                let Some(list) = list else { continue };
+                self.sink.push(
+                    Code::ClauseOfRefusal
+                        .error(
+                            format!("a grant takes no `{word}`"),
+                            list.list.span,
+                            "only a refusal looks at this",
+                        )
+                        .with_help("say with `touching` and `writing` what it may name and write"),
+                );
+            }
+        }
         let via = subject.via.as_ref().map(|names| self.wrappers(home, names)).unwrap_or_default();
         let clauses = self.clauses(subject);
         let mut out =
@@ -157,7 +179,10 @@ impl Builder<'_> {
             for spelled in self.spelled(pattern, span, grant) {
                 let run::SpelledRun { mut pattern, words, bytes } = spelled;
                 pattern.touching = touching.clone();
+                pattern.reading = reading.clone();
                 pattern.writing = writing.clone();
+                pattern.deleting = deleting.clone();
+                pattern.sending = sending.clone();
                 pattern.via = via.clone();
                 let text = shown(&format!("{}{clauses}", self.sources.slice(span).trim_matches('`')));
                 let matcher = ir::Matcher::Run(pattern);
@@ -260,12 +285,10 @@ impl Builder<'_> {
     /// The clauses behind a run pattern, as written.
     fn clauses(&self, subject: &ast::RunSubject) -> String {
         let mut out = String::new();
-        for (word, list) in [("touching", &subject.touching), ("writing", &subject.writing)] {
-            if let Some(list) = list {
-                out.push_str(&format!(" {word} {}", self.sources.slice(list.list.span)));
-                if let Some(except) = &list.except {
-                    out.push_str(&format!(" except {}", self.sources.slice(except.span)));
-                }
+        for (word, list) in subject.sets() {
+            out.push_str(&format!(" {word} {}", self.sources.slice(list.list.span)));
+            if let Some(except) = &list.except {
+                out.push_str(&format!(" except {}", self.sources.slice(except.span)));
             }
         }
         if let Some(via) = &subject.via {

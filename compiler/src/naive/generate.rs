@@ -235,7 +235,10 @@ pub fn run(random: &mut Random) -> RunPattern {
     RunPattern {
         stages: (0..stages).map(|_| stage(random)).collect(),
         touching: random.one_in(3).then(|| set(random)),
+        reading: random.one_in(16).then(|| set(random)),
         writing: random.one_in(8).then(|| set(random)),
+        deleting: random.one_in(16).then(|| set(random)),
+        sending: random.one_in(16).then(|| set(random)),
         via: if random.one_in(8) { vec!["sudo".to_owned()] } else { Vec::new() },
     }
 }
@@ -347,7 +350,7 @@ fn path(random: &mut Random, origin: Origin) -> PathFact {
         PathName { views: if random.one_in(40) { Vec::new() } else { views } }
     });
     let names: Vec<PathName> = names.collect();
-    let access = random.pick(&[Access::Read, Access::Write, Access::Name, Access::Unknown]);
+    let access = random.pick(&[Access::READ, Access::WRITE, Access::NAME, Access::UNSURE]);
     let written = names.first().and_then(|n| n.views.first()).cloned().unwrap_or_default();
     PathFact { written, names, form, access, origin }
 }
@@ -447,6 +450,16 @@ fn command(random: &mut Random, facts: &mut Facts, index: usize, count: usize) {
             Redirect { op: ">".to_owned(), file: true, writes, path: own.first().copied() }
         })
         .collect();
+    let accesses = [
+        Access::READ,
+        Access::WRITE,
+        Access::DELETE.and(Access::TREE),
+        Access::DATA,
+        Access::NAME,
+        Access::READ.and(Access::SEND),
+        Access::UNSURE,
+    ];
+    let touches = words.iter().map(|_| random.pick(&accesses)).collect();
     let text = |word: &Word| match word {
         Word::Known(text) | Word::Glob(text) | Word::Unknown { text, .. } => text.clone(),
         Word::OneOf(_) => "\u{1}".to_owned(),
@@ -460,6 +473,8 @@ fn command(random: &mut Random, facts: &mut Facts, index: usize, count: usize) {
         one_of_paths: Vec::new(),
         words,
         parts,
+        touches,
+        sent: if random.one_in(8) { own.clone() } else { Vec::new() },
         word_paths,
         redirects,
         wrappers: if random.one_in(5) { vec!["sudo".to_owned()] } else { Vec::new() },

@@ -147,7 +147,7 @@ fn spelled(stages: Vec<Vec<Choice>>, rest: bool, same: Option<Lookup<'_>>) -> Re
         }
         out.push(ir::RunStage { program: vec![program.glob], terms, rest: rest && number == last });
     }
-    let pattern = ir::RunPattern { stages: out, touching: None, writing: None, via: Vec::new() };
+    let pattern = ir::RunPattern { stages: out, ..ir::RunPattern::default() };
     Ok(SpelledRun { pattern, words, bytes })
 }
 

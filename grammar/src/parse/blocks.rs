@@ -98,6 +98,9 @@ impl Body {
                     | Rule::lists
                     | Rule::prints
                     | Rule::connects
+                    | Rule::effect
+                    | Rule::takes
+                    | Rule::uses
             ),
         }
     }
@@ -116,6 +119,14 @@ pub(super) const PROGRAM_WORDS: &[&str] = &[
     "lists",
     "prints",
     "connects",
+    "writes",
+    "deletes",
+    "changes",
+    "links",
+    "sends",
+    "executes",
+    "takes",
+    "uses",
     "under",
 ];
 
@@ -144,6 +155,9 @@ fn statement_rule(word: &str) -> Option<Rule> {
         "lists" => Rule::lists,
         "prints" => Rule::prints,
         "connects" => Rule::connects,
+        "writes" | "deletes" | "changes" | "links" | "sends" | "executes" => Rule::effect,
+        "takes" => Rule::takes,
+        "uses" => Rule::uses,
         _ => return None,
     })
 }

@@ -158,7 +158,8 @@ impl<'t> Parser<'t> {
             && expected.contains(&Rule::after)
             && lex::begins_line(self.text, token.start)
             && !CLAUSES.contains(&token.text(self.text))
-            && !["touching", "writing", "via", "by", "per", "since"].contains(&token.text(self.text))
+            && !["touching", "reading", "writing", "deleting", "sending", "via", "by", "per", "since"]
+                .contains(&token.text(self.text))
     }
 
     /// The kind of block a statement stands in, as far as its rule tells.
@@ -180,7 +181,10 @@ impl<'t> Parser<'t> {
             | Rule::runs
             | Rule::lists
             | Rule::prints
-            | Rule::connects => Body::Program,
+            | Rule::connects
+            | Rule::effect
+            | Rule::takes
+            | Rule::uses => Body::Program,
             _ => return None,
         })
     }
@@ -190,7 +194,7 @@ impl<'t> Parser<'t> {
         let word = token.text(self.text);
         let span = self.token_span(token);
         match word {
-            "touching" | "writing" | "via" => {
+            "touching" | "reading" | "writing" | "deleting" | "sending" | "via" => {
                 let message = format!("`{word}` belongs to a single run pattern");
                 let help = format!("write it right behind the pattern: run `…` {word} …");
                 self.error_help(Code::MisplacedClause, message, span, "not here", help);
@@ -480,8 +484,9 @@ impl<'t> Parser<'t> {
             );
             return Failed(token.end);
         }
-        let clause =
-            CLAUSES.contains(&word) || ["touching", "writing", "via", "by", "per", "since"].contains(&word);
+        let clause = CLAUSES.contains(&word)
+            || ["touching", "reading", "writing", "deleting", "sending", "via", "by", "per", "since"]
+                .contains(&word);
         if clause {
             let help = "it belongs to the line before it: put it right behind that line's pattern";
             self.error_help(

@@ -4,8 +4,9 @@
 
 use super::build::Node;
 use super::{Parser, Rule};
-use crate::ast::{ProgramFact, Text};
+use crate::ast::{EffectPlace, ProgramFact, Text};
 use crate::code::Code;
+use crate::shell::code::Language;
 use crate::source::{Span, Spanned};
 
 impl<'t> Parser<'t> {
@@ -63,11 +64,17 @@ impl<'t> Parser<'t> {
                 ProgramFact::Options(word)
             }
             Rule::assignments => ProgramFact::Assignments,
-            Rule::reads => {
-                let word = node.kid(Rule::word)?.as_text();
-                self.checked_word("shell", &word, &["bash", "posix"]);
-                ProgramFact::Dialect(word)
-            }
+            Rule::reads => match node.kid(Rule::word) {
+                Some(word) => {
+                    let word = word.as_text();
+                    self.checked_word("shell", &word, &["bash", "posix"]);
+                    ProgramFact::Dialect(word)
+                }
+                None => self.effect_fact(node, node.kid(Rule::kw_reads)?.as_text())?,
+            },
+            Rule::effect => self.effect_fact(node, node.kid(Rule::effect_verb)?.as_text())?,
+            Rule::takes => ProgramFact::TakesTrees(condition(node, Rule::with_flags)),
+            Rule::uses => ProgramFact::UsesNetwork,
             Rule::placeholders => ProgramFact::Placeholders(self.words(node)),
             Rule::ends => ProgramFact::EndWords(self.words(node)),
             Rule::runs => self.runs_fact(node)?,
@@ -84,25 +91,81 @@ impl<'t> Parser<'t> {
         names.map(|names| self.plain_names(&names, "a word of a command")).unwrap_or_default()
     }
 
+    fn effect_fact(&mut self, node: &Node<'t>, verb: Text) -> Option<ProgramFact> {
+        let place = if node.kid(Rule::but_last).is_some() {
+            EffectPlace::ButLast
+        } else if node.kid(Rule::its_operands).is_some() {
+            EffectPlace::Operands(self.skipped(node))
+        } else if node.kid(Rule::last_operand).is_some() {
+            EffectPlace::Last
+        } else if let Some(operand) = node.kid(Rule::one_operand) {
+            EffectPlace::Operand(self.operand_number(&operand))
+        } else if let Some(texts) = node.kid(Rule::beginnings) {
+            let texts = texts.kids().filter(|kid| kid.rule() == Rule::string);
+            EffectPlace::Beginnings(texts.map(|text| text.value()).collect())
+        } else {
+            EffectPlace::Flags(flags(node))
+        };
+        let (with, unless) = (condition(node, Rule::with_flags), condition(node, Rule::unless_flags));
+        Some(ProgramFact::Effect { verb, place, with, unless })
+    }
+
+    fn skipped(&mut self, node: &Node<'t>) -> u32 {
+        let Some(after) = node.kid(Rule::after_count) else { return 0 };
+        self.integer(&self.scalar(&after), "how many operands come first").node
+    }
+
+    fn operand_number(&mut self, operand: &Node<'t>) -> u32 {
+        let number = self.integer(&self.scalar(operand), "which operand");
+        if number.node == 0 {
+            let help = "operands are counted from 1";
+            self.error_help(Code::BadNumber, "there is no operand 0", number.span, "no operand", help);
+        }
+        number.node.max(1)
+    }
+
+    /// The language behind `of`.
+    fn language(&mut self, node: &Node<'t>) -> Option<Text> {
+        let word = node.kid(Rule::of_language)?.kid(Rule::word)?.as_text();
+        self.checked_word("language", &word, &Language::NAMES);
+        Some(word)
+    }
+
     fn runs_fact(&mut self, node: &Node<'t>) -> Option<ProgramFact> {
+        if node.kid(Rule::project_code).is_some() {
+            return Some(ProgramFact::RunsProjectCode);
+        }
+        let (language, unless) = (self.language(node), condition(node, Rule::unless_flags));
         if node.kid(Rule::its_input).is_some() {
             return Some(match (node.kid(Rule::as_words), node.kid(Rule::as_code)) {
                 (Some(_), _) => ProgramFact::RunsInputWords,
-                (_, Some(_)) => ProgramFact::RunsInputCode,
+                (_, Some(_)) => ProgramFact::RunsInputCode(language),
                 _ => ProgramFact::RunsInput,
             });
         }
         if let Some(operand) = node.kid(Rule::one_operand) {
-            let number = self.integer(&self.scalar(&operand), "which operand");
-            if number.node == 0 {
-                let help = "operands are counted from 1";
-                self.error_help(Code::BadNumber, "there is no operand 0", number.span, "no operand", help);
-            }
-            return Some(ProgramFact::RunsOperand(number.node.max(1)));
+            let number = self.operand_number(&operand);
+            return Some(match (node.kid(Rule::as_file), language) {
+                (Some(_), language) => ProgramFact::RunsOperandFile { number, language, unless },
+                (None, Some(language)) => ProgramFact::RunsOperandCode { number, language, unless },
+                (None, None) => ProgramFact::RunsOperand(number),
+            });
         }
         if node.kid(Rule::flags).is_some() {
             let form = node.kid(Rule::word)?.as_text();
-            self.checked_word("form of a command", &form, &["text", "words", "command"]);
+            self.checked_word("form of a command", &form, &["text", "words", "command", "code", "file"]);
+            if language.is_some() || ["code", "file"].contains(&form.node.as_str()) {
+                if form.node == "code" && language.is_none() {
+                    let help = "write `as code of python`";
+                    let message = "which language the code has is not said";
+                    self.error_help(Code::MisplacedClause, message, form.span, "of what", help);
+                } else if !["code", "file"].contains(&form.node.as_str()) {
+                    let help = "write `as code of python` or `as text`";
+                    let message = "a language stands behind `as code` and `as file` only";
+                    self.error_help(Code::MisplacedClause, message, form.span, "not here", help);
+                }
+                return Some(ProgramFact::RunsFlagsOf { flags: flags(node), form, language });
+            }
             let mut after = Vec::new();
             if let Some(clause) = node.kid(Rule::after_texts) {
                 after.extend(clause.kids().filter(|kid| kid.rule() == Rule::string).map(|text| text.value()));
@@ -152,6 +215,11 @@ impl Under {
     fn fact(self) -> Spanned<ProgramFact> {
         Spanned { node: ProgramFact::Under { words: self.words, facts: self.facts }, span: self.span }
     }
+}
+
+/// The flags of a condition.
+fn condition(node: &Node<'_>, rule: Rule) -> Vec<Text> {
+    node.kids().filter(|kid| kid.rule() == rule).flat_map(|kid| flags(&kid)).collect()
 }
 
 fn flags(node: &Node<'_>) -> Vec<Text> {

@@ -25,7 +25,10 @@ fn clause_word(rule: Rule) -> &'static str {
         Rule::obligation => "then",
         Rule::run_except | Rule::except | Rule::except_late => "except",
         Rule::touching => "touching",
+        Rule::reading => "reading",
         Rule::writing => "writing",
+        Rule::deleting => "deleting",
+        Rule::sending => "sending",
         Rule::via => "via",
         _ => "clause",
     }
@@ -268,8 +271,7 @@ impl<'t> Parser<'t> {
             None => (Vec::new(), false),
         };
         let list = node.kid(Rule::runs_list).map_or(node.span(), |list| list.span());
-        let mut subject =
-            RunSubject { patterns, bracketed, except: Vec::new(), touching: None, writing: None, via: None };
+        let mut subject = RunSubject { patterns, bracketed, ..RunSubject::default() };
         let mut seen: Vec<Node<'t>> = Vec::new();
         let mut told = false;
         for kid in node.kids().filter(|kid| kid.rule() != Rule::kw_run && kid.rule() != Rule::runs_list) {
@@ -299,7 +301,10 @@ impl<'t> Parser<'t> {
                     self.push(error.with_label(list, "and here is a list").with_help(help));
                 }
                 Rule::touching => subject.touching = Some(self.pattern_list(&kid)),
+                Rule::reading => subject.reading = Some(self.pattern_list(&kid)),
                 Rule::writing => subject.writing = Some(self.pattern_list(&kid)),
+                Rule::deleting => subject.deleting = Some(self.pattern_list(&kid)),
+                Rule::sending => subject.sending = Some(self.pattern_list(&kid)),
                 Rule::via => subject.via = Some(self.names_clause(&kid)),
                 _ => {}
             }

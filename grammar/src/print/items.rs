@@ -5,8 +5,8 @@
 use super::pieces::{Content, Glue, Group, Piece};
 use super::{Printer, quote};
 use crate::ast::{
-    Block, BlockKind, DefaultWord, Effect, Expect, ExpectArgs, Given, Header, Item, Member, Mode, NameRef,
-    Origin, Program, ProgramFact, SecretPart, SetTo, SeverityWord, Test, Text, Value,
+    Block, BlockKind, DefaultWord, Effect, EffectPlace, Expect, ExpectArgs, Given, Header, Item, Member,
+    Mode, NameRef, Origin, Program, ProgramFact, SecretPart, SetTo, SeverityWord, Test, Text, Value,
 };
 use crate::source::{Span, Spanned};
 
@@ -382,6 +382,12 @@ impl Printer<'_> {
             pieces.extend(wrapped(words.iter().map(|word| self.word(word)).collect()));
             pieces
         };
+        let condition = |pieces: &mut Vec<Piece>, word: &str, flags: &[Text]| {
+            if let Some(first) = flags.first() {
+                pieces.push(Piece::new(first.span.start, Glue::Wrap, word));
+                pieces.extend(wrapped(flags.iter().map(|flag| self.word(flag)).collect()));
+            }
+        };
         match &fact.node {
             ProgramFact::SameWords(names) => words("same words", names),
             ProgramFact::ValueFlags(flags) => words("flags with values", flags),
@@ -418,7 +424,54 @@ impl Printer<'_> {
                 }
                 pieces
             }
-            ProgramFact::RunsInputCode => words("runs its input as code", &[]),
+            ProgramFact::RunsInputCode(language) => {
+                let head = language.as_ref().map(|word| format!("runs its input as code of {}", word.node));
+                words(head.as_deref().unwrap_or("runs its input as code"), &[])
+            }
+            ProgramFact::RunsOperandCode { number, language, unless } => {
+                let mut pieces = words(&format!("runs operand {number} as code of {}", language.node), &[]);
+                condition(&mut pieces, "unless", unless);
+                pieces
+            }
+            ProgramFact::RunsOperandFile { number, language, unless } => {
+                let of = language.as_ref().map(|word| format!(" of {}", word.node)).unwrap_or_default();
+                let mut pieces = words(&format!("runs operand {number} as file{of}"), &[]);
+                condition(&mut pieces, "unless", unless);
+                pieces
+            }
+            ProgramFact::RunsFlagsOf { flags, form, language } => {
+                let of = language.as_ref().map(|word| format!(" of {}", word.node)).unwrap_or_default();
+                let mut pieces = words("runs", flags);
+                pieces.push(Piece::new(form.span.start, Glue::Wrap, format!("as {}{of}", form.node)));
+                pieces
+            }
+            ProgramFact::RunsProjectCode => words("runs project code", &[]),
+            ProgramFact::Effect { verb, place, with, unless } => {
+                let (verb, no): (&str, &[Text]) = (&verb.node, &[]);
+                let mut pieces = match place {
+                    EffectPlace::Operands(0) => words(&format!("{verb} its operands"), no),
+                    EffectPlace::Operands(skip) => words(&format!("{verb} its operands after {skip}"), no),
+                    EffectPlace::Operand(number) => words(&format!("{verb} operand {number}"), no),
+                    EffectPlace::Last => words(&format!("{verb} its last operand"), no),
+                    EffectPlace::ButLast => words(&format!("{verb} its operands but the last"), no),
+                    EffectPlace::Flags(flags) => words(verb, flags),
+                    EffectPlace::Beginnings(texts) => {
+                        let mut pieces = words(verb, no);
+                        let texts = texts.iter().map(|text| (text.span.start, self.quoted(text))).collect();
+                        pieces.extend(wrapped(texts));
+                        pieces
+                    }
+                };
+                condition(&mut pieces, "with", with);
+                condition(&mut pieces, "unless", unless);
+                pieces
+            }
+            ProgramFact::TakesTrees(with) => {
+                let mut pieces = words("takes trees", &[]);
+                condition(&mut pieces, "with", with);
+                pieces
+            }
+            ProgramFact::UsesNetwork => words("uses the network", &[]),
             ProgramFact::RunsInput => words("runs its input", &[]),
             ProgramFact::RunsInputWords => words("runs its input as words", &[]),
             ProgramFact::ListsOperands => words("lists its operands", &[]),

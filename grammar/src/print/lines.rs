@@ -183,8 +183,7 @@ impl Printer<'_> {
             pieces.push(group);
         }
         let mut clauses: Vec<(u32, Vec<Piece>)> = Vec::new();
-        for (word, patterns) in [("touching", &run.touching), ("writing", &run.writing)] {
-            let Some(patterns) = patterns else { continue };
+        for (word, patterns) in run.sets() {
             let start = patterns.list.span.start;
             let mut clause = vec![Piece::new(start, Glue::Space, word)];
             self.pattern_list(patterns, &mut clause);

@@ -3,6 +3,7 @@
 //! INVARIANT: a wrapper is listed as itself and as what it runs. Where the place of the inner command is not
 //! certain every reading is listed, with a gap; a text that nobody can read is a gap of the program that reads it.
 
+use super::effects::touches;
 use super::env::{Env, enter_dir};
 use super::options::{FlagValue, Reading, read};
 use super::program::{Inner, Program};
@@ -63,9 +64,13 @@ impl Walk<'_, '_, '_> {
         let program = if omitted || name.is_empty() { None } else { self.program(&name) };
         let reading = read(program.as_ref(), &call.words);
         let dir = program.as_ref().and_then(|program| self.own_dir(&call, program, &reading));
+        let effective = program.as_ref().map(|program| reading.effective(program));
         let command = Command {
             words: call.words.clone(),
             parts: reading.parts.clone(),
+            touches: touches(program.as_ref(), &reading, &call.words),
+            network: effective.is_some_and(|program| program.network || program.operands_are_hosts),
+            project_code: effective.is_some_and(|program| program.project_code),
             assignments: call.assignments.clone(),
             redirects: call.redirects.clone(),
             wrappers: call.wrappers.clone(),
@@ -81,7 +86,8 @@ impl Walk<'_, '_, '_> {
         };
         if omitted {
             if !call.redirects.is_empty() {
-                let bare = Command { words: Vec::new(), parts: Vec::new(), ..command.clone() };
+                let bare =
+                    Command { words: Vec::new(), parts: Vec::new(), touches: Vec::new(), ..command.clone() };
                 self.w.commands.push(bare);
                 self.w.deferred.push(call.deferred);
             }

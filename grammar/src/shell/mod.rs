@@ -6,6 +6,8 @@
 mod arith;
 mod ast;
 mod builtin;
+pub mod code;
+pub mod effects;
 mod env;
 mod expand;
 mod inner;
@@ -34,6 +36,12 @@ pub enum Dialect {
     Posix,
     /// Not known: the stricter of the readings counts.
     Unknown,
+    /// zsh.
+    Zsh,
+    /// PowerShell.
+    PowerShell,
+    /// The command processor of Windows.
+    Cmd,
 }
 
 /// One piece of a word that is not wholly static.
@@ -259,11 +267,13 @@ pub enum Feature {
     FetchedCode,
     /// Code that a program decodes is run, and what it decodes to is not known.
     DecodedCode,
+    /// A redirection that writes a file.
+    FileOutput,
 }
 
 impl Feature {
     /// Every feature with the word that a policy uses for it.
-    pub const ALL: [(Feature, &'static str); 17] = [
+    pub const ALL: [(Feature, &'static str); 18] = [
         (Feature::Substitution, "substitution"),
         (Feature::ProcessSubstitution, "process-substitution"),
         (Feature::Eval, "eval"),
@@ -281,6 +291,7 @@ impl Feature {
         (Feature::Glob, "glob"),
         (Feature::FetchedCode, "fetched-code"),
         (Feature::DecodedCode, "decoded-code"),
+        (Feature::FileOutput, "file-output"),
     ];
 
     /// The bit of this feature in a mask.
@@ -296,6 +307,12 @@ pub struct Command {
     pub words: Vec<Word>,
     /// The role of each word; same length as `words`.
     pub parts: Vec<Part>,
+    /// What it does with the file that each word names; same length as `words`.
+    pub touches: Vec<effects::Touch>,
+    /// Its program sends and fetches over the network.
+    pub network: bool,
+    /// Its program runs code that the project holds.
+    pub project_code: bool,
     /// Assignments before it.
     pub assignments: Vec<Assignment>,
     /// Redirections, those of surrounding compounds included.

@@ -4,6 +4,8 @@
 //! INVARIANT: the default of every field is the careful one; a program without data runs nothing known.
 
 use super::Dialect;
+use super::code::Language;
+use super::effects::Effect;
 
 /// How a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,8 +66,43 @@ pub enum Inner {
     },
     /// Without operands (after those that another entry skips), what comes on standard input is a shell text.
     Input,
-    /// Without operands, what comes on standard input is code of another language.
-    InputCode,
+    /// Without operands, what comes on standard input is code of another language, when that is known.
+    InputCode {
+        /// The language.
+        language: Option<Language>,
+    },
+    /// The value of one of these flags is code of another language (`python -c`).
+    FlagCode {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+        /// The language.
+        language: Language,
+    },
+    /// The operand of this number is code of another language (`awk CODE`).
+    OperandCode {
+        /// Its number, from 0.
+        index: u32,
+        /// The language.
+        language: Language,
+        /// With one of these flags it is not.
+        unless: Vec<String>,
+    },
+    /// The file named by the operand of this number is run (`bash x.sh`): a shell text unless there is a language.
+    OperandFile {
+        /// Its number, from 0.
+        index: u32,
+        /// The language, when it is no shell text.
+        language: Option<Language>,
+        /// With one of these flags it is not.
+        unless: Vec<String>,
+    },
+    /// The file named by the value of one of these flags is run.
+    FlagFile {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+        /// The language, when it is no shell text.
+        language: Option<Language>,
+    },
     /// The words that come on standard input are appended to the inner command (`xargs`).
     InputWords,
 }
@@ -123,6 +160,14 @@ pub struct Program {
     pub prints_names: Vec<String>,
     /// The operands are hosts or URLs it connects to.
     pub operands_are_hosts: bool,
+    /// What it does with the files that it names.
+    pub effects: Vec<Effect>,
+    /// It takes whole trees below what it names: with one of these flags, or always when the list is empty.
+    pub trees: Option<Vec<String>>,
+    /// It sends and fetches over the network.
+    pub network: bool,
+    /// It runs code that the project holds.
+    pub project_code: bool,
 }
 
 /// A source of knowledge of programs. The name is a file name without folders, in lower case or as written.

@@ -522,11 +522,16 @@ pub(crate) fn redirect_features(redirect: &Redirect) -> u32 {
         "<<<" => Feature::HereString.bit(),
         ">&" | "<&" => match &redirect.target {
             Word::Known(text) if text.chars().all(|c| c.is_ascii_digit() || c == '-') => 0,
-            _ => Feature::Redirect.bit(),
+            _ => Feature::Redirect.bit() | output_feature(redirect),
         },
         _ if redirect.target.known() == Some("/dev/null") => 0,
-        _ => Feature::Redirect.bit(),
+        _ => Feature::Redirect.bit() | output_feature(redirect),
     }
+}
+
+fn output_feature(redirect: &Redirect) -> u32 {
+    let stream = redirect.target.known().is_some_and(|text| ["/dev/stdout", "/dev/stderr"].contains(&text));
+    if redirect.op.contains('>') && !stream { Feature::FileOutput.bit() } else { 0 }
 }
 
 /// Whether a pipeline leaves the list (`exit`, `return`), so that what follows does not run after it.

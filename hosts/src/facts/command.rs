@@ -91,10 +91,10 @@ impl Builder<'_> {
             ..CommandFact::default()
         };
         let program = self.program_of(&command);
-        // A function, a file of the same name or an unknown flag place may do more than list.
-        let names_only = program.as_ref().is_some_and(|program| program.names_only) && fact.gap.is_empty();
-        let access = if names_only { Access::Name } else { Access::Unknown };
+        fact.touches = touches_of(&command, fact.gap.is_empty());
+        let names_only = fact.touches.iter().all(|access| *access == Access::NAME);
         for (at, (word, part)) in command.words.iter().zip(&command.parts).enumerate() {
+            let access = fact.touches.get(at).copied().unwrap_or(Access::UNSURE);
             let at = u32::try_from(at).unwrap_or(u32::MAX);
             if is_name(word, part) {
                 fact.names.push(at);
@@ -112,6 +112,7 @@ impl Builder<'_> {
             }
             fact.word_paths.push(one);
         }
+        fact.sent = sent(&fact);
         self.hosts_of(&command, program.as_ref(), &origin, &mut fact);
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
@@ -281,11 +282,35 @@ impl Builder<'_> {
             let domains = self.domains(hosts, origin);
             fact.domains.extend(domains);
             let named = self.namer.word(base, &text.text, text.form, text.tilde);
-            let access = if writes { Access::Write } else { Access::Read };
+            let access = if writes { Access::WRITE } else { Access::READ };
             let path = self.command_path(&text.text, named, access, origin, fact);
             fact.redirects.push(Redirect { op: op.clone(), file: true, writes, path });
         }
     }
+}
+
+/// What a command does with the file that each of its words names.
+fn touches_of(command: &shell::Command, certain: bool) -> Vec<Access> {
+    let program = command.words.first().and_then(shell::Word::known).unwrap_or_default();
+    // A file of the same name is another program; a function, a variable or an unknown flag may make it do more.
+    let certain = certain && (!program.contains(['/', '\\']) || is_system_program(program));
+    let own = command.touches.iter().map(|touch| Access::from_bits(touch.bits()));
+    own.map(|access| if certain { access } else { access.and(Access::UNSURE) }).collect()
+}
+
+/// A program of the system by its full name.
+fn is_system_program(name: &str) -> bool {
+    const FOLDERS: [&str; 7] =
+        ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
+    name.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+}
+
+/// The paths of the words whose content is sent.
+fn sent(fact: &CommandFact) -> Vec<u32> {
+    let sends = |at: usize| fact.touches.get(at).is_some_and(|access| access.any(Access::SEND));
+    let words = fact.word_paths.iter().enumerate().filter(|(at, _)| sends(*at));
+    let one_of = fact.one_of_paths.iter().filter(|(at, _)| sends(*at as usize)).map(|(_, path)| *path);
+    words.filter_map(|(_, path)| *path).chain(one_of).collect()
 }
 
 /// Why a command is not plain, redirections aside.

@@ -285,7 +285,7 @@ fn commands_are_flattened() {
     let ops: Vec<(&str, bool, bool, Option<u32>)> =
         command.redirects.iter().map(|r| (r.op.as_str(), r.file, r.writes, r.path)).collect();
     assert_eq!(ops, [(">", true, true, Some(3)), ("2>", false, false, None), ("<", true, false, Some(4))]);
-    assert_eq!((f.paths[3].access, f.paths[4].access), (Access::Write, Access::Read));
+    assert_eq!((f.paths[3].access, f.paths[4].access), (Access::WRITE, Access::READ));
     assert_eq!(f.paths[2].form, Form::Glob);
     assert!(!command.plain && command.plain_but_writes && command.not_plain.contains("writes"));
     assert_eq!(command.dir.views[0], ".");
@@ -439,9 +439,9 @@ fn data_of_programs_is_used() {
         extract(&call, &places(), &Few, &NoResolver)
     };
     let f = run("ls .env");
-    assert_eq!(f.paths[0].access, Access::Name);
-    assert_eq!(run("./ls .env").paths[0].access, Access::Unknown, "a file of that name is another program");
-    assert_eq!(run("PATH=/x ls .env").paths[0].access, Access::Unknown);
+    assert_eq!(f.paths[0].access, Access::NAME);
+    assert!(!run("./ls .env").paths[0].access.is_name_only(), "a file of that name is another program");
+    assert!(!run("PATH=/x ls .env").paths[0].access.is_name_only());
     assert!(run("echo \"$X\"").commands[0].unknown_is_data);
     assert!(!run("echo $X").commands[0].unknown_is_data);
     assert!(!run("cat \"$X\"").commands[0].unknown_is_data);

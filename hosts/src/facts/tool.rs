@@ -220,11 +220,11 @@ fn access(exact: &dyn Fn(&[&str]) -> bool) -> Access {
         "mkdir",
     ];
     if exact(&WRITE) {
-        Access::Write
+        Access::WRITE
     } else if exact(&READ) {
-        Access::Read
+        Access::READ
     } else {
-        Access::Unknown
+        Access::UNSURE
     }
 }
 
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(kind("run_shell_command").dialect, Dialect::Unknown);
         assert!(kind("PowerShell").foreign.is_some());
         assert!(kind("WebFetch").fetch && kind("http_request").fetch && !kind("Read").fetch);
-        assert_eq!((kind("Read").access, kind("Write").access), (Access::Read, Access::Write));
-        assert_eq!(kind("apply_patch").access, Access::Write);
+        assert_eq!((kind("Read").access, kind("Write").access), (Access::READ, Access::WRITE));
+        assert_eq!(kind("apply_patch").access, Access::WRITE);
     }
 }

@@ -7,7 +7,7 @@ use super::place::{self, Place};
 use super::report::{Report, Value};
 use super::views::{self, View};
 use super::{MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, Stop};
-use crate::facts::{Access, Facts, Origin, PathName};
+use crate::facts::{Facts, Origin, PathName};
 
 /// A path, host, command or argument, ready for matching.
 pub(super) struct Ready<'f> {
@@ -69,7 +69,7 @@ impl<'f> Values<'f> {
                 subject: Subject::Path,
                 names,
                 command: command_of(&path.origin),
-                name_only: path.access == Access::Name,
+                name_only: path.access.is_name_only(),
                 places: vec![places.len() - 1],
             });
         }

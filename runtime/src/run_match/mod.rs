@@ -61,8 +61,14 @@ pub struct RunPattern<'p> {
     pub stages: Vec<Stage<'p>>,
     /// Operands it must touch.
     pub touching: Option<OperandSet<'p>>,
-    /// Redirect targets that may be written.
+    /// Paths that it reads.
+    pub reading: Option<OperandSet<'p>>,
+    /// Paths that it writes; for a grant, redirect targets that may be written.
     pub writing: Option<OperandSet<'p>>,
+    /// Paths that it deletes or moves away.
+    pub deleting: Option<OperandSet<'p>>,
+    /// Paths whose content it sends.
+    pub sending: Option<OperandSet<'p>>,
     /// Names of wrappers.
     pub via: Vec<&'p str>,
 }
@@ -83,7 +89,10 @@ impl RunPattern<'_> {
         let stage = |s: &Stage<'_>| globs(&s.program) + s.terms.iter().map(term).sum::<usize>();
         self.stages.iter().map(stage).sum::<usize>()
             + set(&self.touching)
+            + set(&self.reading)
             + set(&self.writing)
+            + set(&self.deleting)
+            + set(&self.sending)
             + globs(&self.via)
     }
 }

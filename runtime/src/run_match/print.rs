@@ -41,11 +41,17 @@ impl fmt::Display for RunPattern<'_> {
             }
         }
         f.write_str("`")?;
-        if let Some(touching) = &self.touching {
-            set(f, "touching", touching)?;
-        }
-        if let Some(writing) = &self.writing {
-            set(f, "writing", writing)?;
+        let sets = [
+            ("touching", &self.touching),
+            ("reading", &self.reading),
+            ("writing", &self.writing),
+            ("deleting", &self.deleting),
+            ("sending", &self.sending),
+        ];
+        for (word, own) in sets {
+            if let Some(own) = own {
+                set(f, word, own)?;
+            }
         }
         if self.via.is_empty() { Ok(()) } else { write!(f, " via {}", self.via.join(", ")) }
     }

@@ -2,9 +2,9 @@
 //!
 //! INVARIANT: a word that is not known may be any word that the pattern still misses; further words never hurt.
 
-use super::sets::{operand, operand_refused, target_refused};
-use super::{Match, RunPattern, Stage, Term, escape, folded, meets, word_refused};
-use crate::facts::{CommandFact, Facts, Part, Word};
+use super::sets::{operand, operand_refused, target_refused, tree_refused};
+use super::{Match, OperandSet, RunPattern, Stage, Term, escape, folded, meets, word_refused};
+use crate::facts::{Access, CommandFact, Facts, Part, Redirect, Word};
 use crate::glob::Syntax;
 use crate::table::layout::{program_name, program_pattern};
 
@@ -26,10 +26,16 @@ pub fn refuses(pattern: &RunPattern<'_>, facts: &Facts, index: usize) -> Match {
         let vague = command.words.first().is_some_and(spreads);
         found = found.min(touches(set, facts, command).max(Match::maybe(vague)));
     }
-    if let Some(set) = &pattern.writing {
-        let targets = command.redirects.iter().filter(|r| r.writes && (r.file || r.path.is_some()));
-        let path = |number: Option<u32>| number.and_then(|n| facts.paths.get(n as usize));
-        found = found.min(targets.map(|r| target_refused(set, path(r.path))).max().unwrap_or_default());
+    let changes = Access::WRITE.and(Access::DELETE);
+    let sets =
+        [(&pattern.reading, Access::READ), (&pattern.writing, changes), (&pattern.deleting, Access::DELETE)];
+    for (set, access) in sets {
+        if let (Some(set), true) = (set, found > Match::No) {
+            found = found.min(affects(set, access, facts, command));
+        }
+    }
+    if let (Some(set), true) = (&pattern.sending, found > Match::No) {
+        found = found.min(sends(set, facts, command));
     }
     if !pattern.via.is_empty() {
         let via = |wrapper: &String| pattern.via.iter().any(|v| folded(v, &program_name(wrapper)));
@@ -65,7 +71,7 @@ fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> Mat
 }
 
 /// "`touching` needs one operand, flag value or attached flag value in the set"; `<` reads a file as an operand does.
-fn touches(set: &super::OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
+fn touches(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
     let words = (0..command.words.len()).filter_map(|i| {
         let operand = operand(facts, command, i)?;
         Some(match command.is_name(i) {
@@ -77,6 +83,40 @@ fn touches(set: &super::OperandSet<'_>, facts: &Facts, command: &CommandFact) ->
     let path = |number: Option<u32>| number.and_then(|n| facts.paths.get(n as usize));
     let reads = command.redirects.iter().filter(|r| r.file && !r.writes);
     words.max(reads.map(|r| target_refused(set, path(r.path))).max().unwrap_or_default())
+}
+
+/// "`reading`, `writing` and `deleting` need one path of the set with which the command does so": by a redirection, or by
+/// what the program's data says of its words. Where the data does not say it, it may.
+fn affects(set: &OperandSet<'_>, access: Access, facts: &Facts, command: &CommandFact) -> Match {
+    let path = |number: Option<u32>| number.and_then(|n| facts.paths.get(n as usize));
+    let by_redirect = |r: &&Redirect| {
+        let own = if r.writes { Access::WRITE } else { Access::READ };
+        own.any(access) && (r.file || r.path.is_some())
+    };
+    let redirects = command.redirects.iter().filter(by_redirect).map(|r| target_refused(set, path(r.path)));
+    let mut found = redirects.max().unwrap_or_default();
+    for index in 0..command.words.len() {
+        let own = command.touches.get(index).copied().unwrap_or(Access::UNSURE);
+        let most = if own.any(access) {
+            Match::Certain
+        } else if own.any(Access::UNSURE) {
+            Match::Possible
+        } else {
+            continue;
+        };
+        let Some(operand) = operand(facts, command, index).filter(|_| !command.is_name(index)) else {
+            continue;
+        };
+        let tree = Match::sure(own.any(Access::TREE) && tree_refused(set, &operand));
+        found = found.max(most.min(operand_refused(set, &operand).max(tree)));
+    }
+    found
+}
+
+/// "`sending` needs one path of the set whose content the command sends."
+fn sends(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
+    let sent = command.sent.iter().map(|number| target_refused(set, facts.paths.get(*number as usize)));
+    sent.max().unwrap_or_default().max(affects(set, Access::SEND, facts, command))
 }
 
 /// The name of an object is no path, and has no letter that would make it one or a setting of something.

@@ -125,6 +125,19 @@ pub(super) fn operand_refused(set: &OperandSet<'_>, operand: &Operand<'_>) -> Ma
     if found > Match::No && taken_back_surely(set, operand) { Match::No } else { found }
 }
 
+/// Whether everything below an operand holds something of the set: the operand lies above an anchored glob.
+pub(super) fn tree_refused(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
+    let above = |glob: &str, view: &str| {
+        let ends = glob.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
+        !glob.starts_with("**")
+            && (view == "/" && glob.starts_with('/')
+                || ends.filter_map(|end| glob.get(..end)).any(|front| folded_in(front, view, Syntax::Path)))
+    };
+    let views = operand.paths.iter().filter(|path| path.form == Form::Exact).flat_map(|path| &path.names);
+    let mut views = views.flat_map(|name| &name.views);
+    !taken_back_surely(set, operand) && views.any(|view| set.paths.iter().any(|glob| above(glob, view)))
+}
+
 fn taken_back_surely(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
     let text = match &operand.word {
         Word::Known(text) => set.except_texts.iter().any(|p| exact(p, text)),

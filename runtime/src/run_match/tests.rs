@@ -139,13 +139,19 @@ fn pattern(text: &str) -> RunPattern<'_> {
     };
     while let Some(token) = tokens.next() {
         match token {
-            "touching" | "writing" => {
+            "touching" | "reading" | "writing" | "deleting" | "sending" => {
                 let mut own = OperandSet::default();
                 set(tokens.next().expect("a set"), &mut own.paths, &mut own.texts);
                 if tokens.next_if_eq(&"except").is_some() {
                     set(tokens.next().expect("a set"), &mut own.except_paths, &mut own.except_texts);
                 }
-                if token == "touching" { out.touching = Some(own) } else { out.writing = Some(own) }
+                *match token {
+                    "touching" => &mut out.touching,
+                    "reading" => &mut out.reading,
+                    "writing" => &mut out.writing,
+                    "deleting" => &mut out.deleting,
+                    _ => &mut out.sending,
+                } = Some(own);
             }
             "via" => out.via = tokens.next().expect("names").split(',').collect(),
             "|" => out.stages.push(std::mem::take(&mut stage)),

@@ -138,7 +138,10 @@ impl<'a> Table<'a> {
         Ok(RunPattern {
             stages,
             touching: self.operand_set(words)?,
+            reading: self.operand_set(words)?,
             writing: self.operand_set(words)?,
+            deleting: self.operand_set(words)?,
+            sending: self.operand_set(words)?,
             via: self.borrowed_texts(words)?,
         })
     }

@@ -6,7 +6,7 @@ use super::Table;
 use super::layout::Section;
 use super::read::{Damaged, Read, Words, u64_at};
 use crate::checksum::checksum;
-use crate::program::{Dialect, Inner, OptionStyle, Program, Subcommand};
+use crate::program::{Dialect, Effect, Inner, OptionStyle, Place, Program, Subcommand};
 
 /// Subcommands inside subcommands that are read.
 const DEPTH: u32 = 6;
@@ -74,12 +74,40 @@ impl Table<'_> {
                 1 => Some(Dialect::Bash),
                 2 => Some(Dialect::Posix),
                 3 => Some(Dialect::Unknown),
+                4 => Some(Dialect::Zsh),
+                5 => Some(Dialect::PowerShell),
+                6 => Some(Dialect::Cmd),
                 _ => return Err(Damaged),
             },
             same_words: (0..words.count()?).map(|_| self.read_texts(words)).collect::<Read<_>>()?,
             names_only: self.flag(words.next()?)?,
             prints_names: self.read_texts(words)?,
             operands_are_hosts: self.flag(words.next()?)?,
+            effects: (0..words.count()?).map(|_| self.read_effect(words)).collect::<Read<_>>()?,
+            trees: {
+                let some = self.flag(words.next()?)?;
+                let flags = self.read_texts(words)?;
+                some.then_some(flags)
+            },
+            network: self.flag(words.next()?)?,
+            project_code: self.flag(words.next()?)?,
+        })
+    }
+
+    fn read_effect(&self, words: &mut Words<'_>) -> Read<Effect> {
+        Ok(Effect {
+            verb: words.next()?,
+            place: match words.next()? {
+                0 => Place::Operands { skip: words.next()? },
+                1 => Place::Operand { index: words.next()? },
+                2 => Place::Last,
+                3 => Place::ButLast,
+                4 => Place::Flags(self.read_texts(words)?),
+                5 => Place::Beginnings(self.read_texts(words)?),
+                _ => return Err(Damaged),
+            },
+            with: self.read_texts(words)?,
+            unless: self.read_texts(words)?,
         })
     }
 
@@ -94,8 +122,24 @@ impl Table<'_> {
             6 => Inner::FlagWords { flags: self.read_texts(words)? },
             7 => Inner::FlagCommand { flags: self.read_texts(words)? },
             8 => Inner::Input,
-            9 => Inner::InputCode,
+            9 => Inner::InputCode { language: words.next()? },
             10 => Inner::InputWords,
+            11 => {
+                let language = words.next()?;
+                Inner::FlagCode { flags: self.read_texts(words)?, language }
+            }
+            12 => {
+                let (index, language) = (words.next()?, words.next()?);
+                Inner::OperandCode { index, language, unless: self.read_texts(words)? }
+            }
+            13 => {
+                let (index, language) = (words.next()?, words.next()?);
+                Inner::OperandFile { index, language, unless: self.read_texts(words)? }
+            }
+            14 => {
+                let language = words.next()?;
+                Inner::FlagFile { flags: self.read_texts(words)?, language }
+            }
             _ => return Err(Damaged),
         })
     }

@@ -149,9 +149,21 @@ impl Walk<'_, '_, '_> {
                         self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() });
                     }
                 }
-                Inner::Input | Inner::InputCode => {
+                Inner::Input | Inner::InputCode { .. } => {
                     self.input(finder, effective, reading, reads_text, *inner == Inner::Input)
                 }
+                Inner::FlagCode { flags, .. } => {
+                    if text_flag(flags) {
+                        self.gap(finder.index, Gap::UnreadCode);
+                    }
+                }
+                Inner::OperandCode { index, unless, .. } => {
+                    if reading.operands.len() > *index as usize && !text_flag(unless) {
+                        self.gap(finder.index, Gap::UnreadCode);
+                    }
+                }
+                // A file is code that a grant may name.
+                Inner::OperandFile { .. } | Inner::FlagFile { .. } => {}
                 Inner::InputWords => {}
             }
         }

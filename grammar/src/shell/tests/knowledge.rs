@@ -193,7 +193,7 @@ impl Programs for Known {
             "rsync" => {
                 Program { value_flags: list("-e --rsh"), inner: vec![text("-e --rsh")], ..Program::default() }
             }
-            "python" | "python3" => wrapper("-c -m -W -X", vec![Inner::InputCode]),
+            "python" | "python3" => wrapper("-c -m -W -X", vec![Inner::InputCode { language: None }]),
             _ => return None,
         };
         Some(Program { names: vec![name.to_string()], ..program })
