@@ -9,8 +9,8 @@ use crate::context::Context;
 use crate::output::{OK, Outcome, print, visible};
 use policy_engine::decide::Answer;
 use policy_engine::layers::Layer;
+use policy_engine::touched::touched;
 use policy_runtime::Table;
-use policy_runtime::facts::Word;
 use policy_runtime::verdict::{Finding, Step};
 use serde_json::{Value, json};
 
@@ -86,7 +86,7 @@ fn why(answer: &Answer, context: &Context) -> String {
         text.push_str(&format!("  mode observe: enforced, it would be {}\n", observed.word()));
     }
     text.push_str("\nthe call touches\n");
-    for fact in touched(answer) {
+    for fact in touched(&answer.facts) {
         text.push_str(&format!("  {}\n", visible(&fact)));
     }
     text.push_str("\nwhat was said, the deciding one first\n");
@@ -140,49 +140,6 @@ fn finding_text(finding: &Finding) -> String {
     )
 }
 
-fn touched(answer: &Answer) -> Vec<String> {
-    let facts = &answer.facts;
-    let mut out = Vec::new();
-    for name in &facts.readings {
-        let from = if name.server.is_empty() { String::new() } else { format!(" from {}", name.server) };
-        out.push(format!("tool     {}{from}", name.tool));
-    }
-    for command in &facts.commands {
-        let words: Vec<String> = command.words.iter().map(shown).collect();
-        out.push(format!("command  {}", words.join(" ")));
-        for cause in [&command.not_plain, &command.gap] {
-            if !cause.is_empty() {
-                out.push(format!("         {cause}"));
-            }
-        }
-    }
-    for path in &facts.paths {
-        let views: Vec<&str> =
-            path.names.iter().filter_map(|name| name.views.first()).map(String::as_str).collect();
-        let views = views.join(" -> ").replace('\u{1}', "<unknown>").replace('\u{2}', "*");
-        out.push(format!("path     {}  ({views})", path.written.replace('\u{1}', "<unknown>")));
-    }
-    for domain in &facts.domains {
-        out.push(format!("host     {}", domain.host));
-    }
-    for script in facts.scripts.iter().filter(|script| !script.complete) {
-        out.push(format!("not understood: {}", script.problem));
-    }
-    for opaque in &facts.opaque {
-        out.push(format!("not understood: {}", opaque.why));
-    }
-    out
-}
-
-fn shown(word: &Word) -> String {
-    match word {
-        Word::Known(text) => text.clone(),
-        Word::OneOf(texts) => format!("<one of {}>", texts.join(", ")),
-        Word::Glob(text) => format!("<files {text}>"),
-        Word::Unknown { text, .. } => text.replace('\u{1}', "<unknown>"),
-    }
-}
-
 fn json_of(answer: &Answer) -> Value {
     let verdict = &answer.verdict;
     let steps: Vec<Value> = verdict
@@ -199,6 +156,6 @@ fn json_of(answer: &Answer) -> Value {
         .iter()
         .map(|layer| json!({"name": layer.name, "kind": layer.kind.word(), "restricted": layer.restricted, "note": layer.note}))
         .collect();
-    json!({"decision": verdict.decision.word(), "reason": reason(verdict), "touches": touched(answer), "steps": steps,
+    json!({"decision": verdict.decision.word(), "reason": reason(verdict), "touches": touched(&answer.facts), "steps": steps,
            "layers": layers})
 }

@@ -20,6 +20,7 @@ pub mod session;
 pub mod sources;
 pub mod starter;
 pub mod tested;
+pub mod touched;
 pub mod trust;
 
 #[cfg(test)]

@@ -246,6 +246,12 @@ pub struct CommandFact {
     pub parts: Vec<Part>,
     /// What is done with the file that each word names; a word without an entry may be touched in any way.
     pub touches: Vec<Access>,
+    /// Indices of the commands whose output may reach it, and of those whose output it runs.
+    pub sources: Vec<u32>,
+    /// Indices of the commands whose output it runs as code.
+    pub code_from: Vec<u32>,
+    /// Its program sends and fetches over the network.
+    pub network: bool,
     /// Indices of the paths whose content it sends.
     pub sent: Vec<u32>,
     /// For each word the index of its path in [`Facts::paths`], when it can be one (also an attached flag value).

@@ -4,7 +4,7 @@
 //! mere data.
 
 use super::options::{FlagUse, FlagValue, Reading};
-use super::program::Program;
+use super::program::{Inner, Program};
 use super::{Part, Piece, Word};
 
 /// What is done with a file, a mask.
@@ -137,7 +137,9 @@ pub(crate) fn touches(program: Option<&Program>, reading: &Reading, words: &[Wor
         return vec![Touch::NAME; words.len()];
     }
     if program.effects.is_empty() {
-        return vec![Touch::UNSURE; words.len()];
+        let mut touches = vec![Touch::UNSURE; words.len()];
+        handed_on(program, reading, &mut touches);
+        return touches;
     }
     let used = |flags: &[String]| reading.flags.iter().any(|flag| flag.is(flags));
     let shaky = reading.uncertain || reading.parts.contains(&Part::Unclear);
@@ -154,7 +156,65 @@ pub(crate) fn touches(program: Option<&Program>, reading: &Reading, words: &[Wor
             *touch = touch.and(Touch::TREE);
         }
     }
+    handed_on(program, reading, &mut touches);
     touches
+}
+
+/// The words of an inner command and the texts that a shell reads are no files of their own: what is listed for them tells.
+fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
+    if reading.uncertain || reading.unknown_flag.is_some() {
+        return;
+    }
+    let inert = |flags: &[String]| reading.flags.iter().any(|used| flags.contains(&used.name));
+    if inert(&program.inert_flags) {
+        return;
+    }
+    let mut data = |at: usize| {
+        if let Some(touch) = touches.get_mut(at) {
+            *touch = Touch::DATA;
+        }
+    };
+    let operands = &reading.operands;
+    for inner in &program.inner {
+        match inner {
+            Inner::Operands { skip } | Inner::OperandsText { skip } => {
+                // Behind the first of them everything belongs to the inner command.
+                if let Some(first) = operands.get(*skip as usize) {
+                    (*first..reading.parts.len()).for_each(&mut data);
+                }
+            }
+            Inner::AfterDashes => {
+                if let Some(dashes) = reading.dashes {
+                    (dashes..reading.parts.len()).for_each(&mut data);
+                }
+            }
+            Inner::OperandText { index } | Inner::OperandCode { index, .. } => {
+                operands.get(*index as usize).into_iter().for_each(|at| data(*at));
+            }
+            Inner::FlagText { flags } | Inner::FlagCode { flags, .. } => {
+                for used in reading.flags.iter().filter(|used| used.is(flags)) {
+                    match used.value {
+                        Some(FlagValue::Next(at)) => data(at),
+                        Some(FlagValue::Attached(_)) => data(used.at),
+                        // `sh -c TEXT`: the first operand.
+                        None => operands.first().into_iter().for_each(|at| data(*at)),
+                    }
+                }
+            }
+            Inner::FlagCommand { .. } => {
+                for (start, end) in &reading.commands {
+                    (*start..*end).for_each(&mut data);
+                }
+            }
+            Inner::SettingText { .. }
+            | Inner::FlagWords { .. }
+            | Inner::Input
+            | Inner::InputCode { .. }
+            | Inner::OperandFile { .. }
+            | Inner::FlagFile { .. }
+            | Inner::InputWords => {}
+        }
+    }
 }
 
 /// What a word is before any effect: data, where the program's data knows its flag.

@@ -50,6 +50,9 @@ impl Builder<'_> {
         });
         let several = analysis.commands.len() > 1;
         let dots = names_hidden_files(text);
+        let first = self.facts.commands.len();
+        // The number of each command of the reader among the facts.
+        let mut numbers: Vec<Option<u32>> = Vec::with_capacity(analysis.commands.len());
         for mut command in analysis.commands {
             if dots {
                 let targets = command.redirects.iter_mut().map(|redirect| &mut redirect.target);
@@ -58,13 +61,16 @@ impl Builder<'_> {
             // `x=1` alone runs nothing; what it changes is told with the commands behind it.
             if several && command.words.is_empty() && command.redirects.is_empty() && command.gaps.is_empty()
             {
+                numbers.push(None);
                 continue;
             }
+            numbers.push(u32::try_from(self.facts.commands.len()).ok());
             if self.facts.commands.len() >= MAX_COMMANDS {
                 return self.opaque(Origin::Call, "more commands than are looked at");
             }
             self.one(command, script, base, gap);
         }
+        self.flows(first, &numbers);
     }
 
     fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {
@@ -87,6 +93,9 @@ impl Builder<'_> {
             pipe: command.pipe.map(|place| (place.pipeline, place.stage, place.stages)),
             dir: folder.name,
             features: command.features,
+            network: command.network,
+            sources: command.sources.clone(),
+            code_from: command.code.clone(),
             gap: gap_of(&command, gap),
             ..CommandFact::default()
         };
@@ -112,7 +121,6 @@ impl Builder<'_> {
             }
             fact.word_paths.push(one);
         }
-        fact.sent = sent(&fact);
         self.hosts_of(&command, program.as_ref(), &origin, &mut fact);
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
@@ -303,14 +311,6 @@ fn is_system_program(name: &str) -> bool {
     const FOLDERS: [&str; 7] =
         ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
     name.rsplit_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
-}
-
-/// The paths of the words whose content is sent.
-fn sent(fact: &CommandFact) -> Vec<u32> {
-    let sends = |at: usize| fact.touches.get(at).is_some_and(|access| access.any(Access::SEND));
-    let words = fact.word_paths.iter().enumerate().filter(|(at, _)| sends(*at));
-    let one_of = fact.one_of_paths.iter().filter(|(at, _)| sends(*at as usize)).map(|(_, path)| *path);
-    words.filter_map(|(_, path)| *path).chain(one_of).collect()
 }
 
 /// Why a command is not plain, redirections aside.

@@ -4,6 +4,7 @@
 //! linear in the arguments and bounded.
 
 mod command;
+mod flow;
 mod key;
 mod path;
 mod resolve;

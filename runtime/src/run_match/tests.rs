@@ -1,7 +1,7 @@
 //! Every sentence of "Run patterns", with its border cases.
 
 use super::{Match, OperandSet, RunPattern, Stage, Term, grants, refuses};
-use crate::facts::{CommandFact, Facts, Form, Origin, Part, PathFact, PathName, Redirect, Word};
+use crate::facts::{Access, CommandFact, Facts, Form, Origin, Part, PathFact, PathName, Redirect, Word};
 use Match::{Certain, No, Possible};
 
 /// Flags of the test programs that take a value.
@@ -117,6 +117,15 @@ fn command(text: &str, facts: &mut Facts) -> CommandFact {
                 out.one_of_paths.push((out.words.len() as u32, number));
             }
         }
+        let access = match out.words.first() {
+            Some(Word::Known(program)) if program == "cat" => Access::READ,
+            Some(Word::Known(program)) if program == "rm" => Access::DELETE.and(Access::TREE),
+            Some(Word::Known(program)) if program == "tee" => Access::WRITE,
+            Some(Word::Known(program)) if program == "upload" => Access::READ.and(Access::SEND),
+            Some(Word::Known(program)) if program == "echo" => Access::DATA,
+            _ => Access::UNSURE,
+        };
+        out.touches.push(access);
         out.words.push(word);
         out.parts.push(part);
         out.word_paths.push(known);
@@ -385,8 +394,39 @@ fn writing_and_via() {
             ("cat x < /dev/sda", No),
             ("cat /dev/sda", No),
             ("> /dev/sdb", Certain),
+            ("tee /dev/sda", Certain),
+            ("rm /dev/sda", Certain),
+            ("echo /dev/sda", No),
+            ("echo $X", No),
+            ("tee $X", Possible),
+            ("tool /dev/sda", Possible),
+            ("tool /dev/tty", No),
         ],
     );
+    refused(
+        "* reading /etc/shadow",
+        &[
+            ("cat /etc/shadow", Certain),
+            ("x < /etc/shadow", Certain),
+            ("cat x > /etc/shadow", No),
+            ("tee /etc/shadow", No),
+            ("tool /etc/shadow", Possible),
+        ],
+    );
+    // A tree that is deleted takes what lies below it along; what may lie anywhere does not count.
+    refused(
+        "* deleting /a/b/**,/c/*/d,**/x except /a",
+        &[
+            ("rm /a/b/c", Certain),
+            ("rm /a", No),
+            ("rm /", Certain),
+            ("rm /c/y", Certain),
+            ("rm /d", No),
+            ("rm /d/x", Certain),
+            ("tee /a/b", No),
+        ],
+    );
+    refused("* sending /k", &[("upload /k", Certain), ("cat /k", No), ("tool /k", Possible)]);
     refused(
         "* via sudo,doas",
         &[("@sudo rm x", Certain), ("@env @DOAS rm", Certain), ("rm x", No), ("@env rm", No)],
