@@ -96,6 +96,7 @@ codes! {
     GuardsOnly = "policy::lint::guards-only", "A tool has guards and no rule that could allow it.";
     HomeCoversProject = "policy::lint::home-covers-project", "A pattern on the home folder also covers the project.";
     LineWithoutEffect = "policy::lint::line-without-effect", "A line never changes an answer.";
+    OpenAllowRunsCode = "policy::lint::open-allow-runs-code", "An open grant takes flags that run, write or send something.";
     ShadowedRule = "policy::lint::shadowed-rule", "A rule can never decide.";
     Twice = "policy::lint::twice", "A block has the same pattern twice.";
     UnanchoredDomain = "policy::lint::unanchored-domain", "A host pattern also matches other owners' hosts.";

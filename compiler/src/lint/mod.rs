@@ -9,6 +9,7 @@ mod grants_a_shell;
 mod guards_only;
 mod home_covers_project;
 mod line_without_effect;
+mod open_allow_runs_code;
 mod shadowed_rule;
 mod twice;
 mod unanchored_domain;
@@ -56,6 +57,7 @@ pub(crate) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     expired_exception::lint(input, sink);
     unused_exception::lint(input, sink);
     grants_a_shell::lint(input, summary, sink);
+    open_allow_runs_code::lint(input, sink);
     untested_block::lint(input, sink);
 }
 
