@@ -101,6 +101,8 @@ pub(crate) struct Env {
     pub(crate) ifs: bool,
     /// Standard input was replaced for good (`exec < FILE`).
     pub(crate) input: bool,
+    /// In the text of the call itself, outside of functions: the positional parameters are empty.
+    pub(crate) outermost: bool,
 }
 
 impl Env {
@@ -119,6 +121,7 @@ impl Env {
             errexit: false,
             ifs: false,
             input: false,
+            outermost: false,
         }
     }
 
@@ -175,6 +178,7 @@ impl Env {
         self.all_volatile = true;
         self.ifs = true;
         self.args = None;
+        self.outermost = false;
     }
 
     /// Widens to what holds after either of two ways.
@@ -209,6 +213,7 @@ impl Env {
         self.errexit &= other.errexit;
         self.ifs |= other.ifs;
         self.input |= other.input;
+        self.outermost &= other.outermost;
     }
 
     /// The variables whose value differs between two states.

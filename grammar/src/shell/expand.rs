@@ -2,10 +2,10 @@
 //!
 //! INVARIANT: an answer is exact or wider than what a shell gives; what is not followed is a hole.
 
-use super::ast::{Bit, WordNode};
+use super::ast::{Bit, HereDoc, RedirectNode, Target, WordNode};
 use super::env::{Env, Val, Value};
 use super::program::Programs;
-use super::{Feature, Piece, Word};
+use super::{Dialect, Feature, Piece, Redirect, Word};
 use super::{arith, param};
 use std::cell::Cell;
 
@@ -23,6 +23,12 @@ pub(crate) struct Expander<'e> {
     pub(crate) braces: bool,
     /// Tells which programs print names only.
     pub(crate) programs: Option<&'e dyn Programs>,
+    /// The shell that reads the words.
+    pub(crate) dialect: Dialect,
+    /// The here-documents of the text in which the words stand.
+    pub(crate) docs: Option<&'e [HereDoc<'e>]>,
+    /// Substitutions around the word that is expanded.
+    pub(crate) level: Cell<u32>,
     /// Features met so far.
     pub(crate) features: Cell<u32>,
     /// Braces were expanded: a POSIX shell reads the word in another way.
@@ -41,6 +47,12 @@ pub(crate) enum Frag {
     Hole {
         quoted: bool,
     },
+    /// A variable that is not known, and what it is when nothing outside sets it.
+    Value {
+        name: String,
+        quoted: bool,
+        unset: Option<String>,
+    },
     /// A name that a program prints.
     Name,
     /// The next field begins.
@@ -56,12 +68,42 @@ enum Tok<'b, 'a> {
 impl<'e> Expander<'e> {
     pub(crate) fn new(env: &'e Env, choice: &'e [(String, Val)], braces: bool) -> Self {
         let (features, used_braces) = (Cell::new(0), Cell::new(false));
-        Expander { env, choice, braces, programs: None, features, used_braces }
+        let dialect = Dialect::Unknown;
+        Expander {
+            env,
+            choice,
+            braces,
+            programs: None,
+            dialect,
+            docs: None,
+            level: Cell::new(0),
+            features,
+            used_braces,
+        }
     }
 
-    /// The same, with knowledge of programs.
-    pub(crate) fn knowing(self, programs: &'e dyn Programs) -> Self {
-        Expander { programs: Some(programs), ..self }
+    /// The same, with knowledge of programs and of the text.
+    pub(crate) fn knowing(
+        self,
+        programs: &'e dyn Programs,
+        dialect: Dialect,
+        docs: &'e [HereDoc<'e>],
+    ) -> Self {
+        Expander { programs: Some(programs), dialect, docs: Some(docs), ..self }
+    }
+
+    fn at_level(self, level: u32) -> Self {
+        self.level.set(level);
+        self
+    }
+
+    /// A redirection; `None` when its here-document is out of reach.
+    pub(crate) fn redirect(&self, node: &RedirectNode<'_>) -> Option<Redirect> {
+        let target = match &node.target {
+            Target::Word(word) => self.single(word, node.op != "<<<"),
+            Target::Here(index) => self.single(&self.docs?.get(*index)?.body, false),
+        };
+        Some(Redirect { fd: node.fd.to_string(), op: node.op.to_string(), target })
     }
 
     fn feature(&self, feature: Feature) {
@@ -109,6 +151,7 @@ impl<'e> Expander<'e> {
             field.push(match frag {
                 Frag::Break => Frag::Text(" ".into()),
                 Frag::Hole { .. } => Frag::Hole { quoted: true },
+                Frag::Value { name, unset, .. } => Frag::Value { name, quoted: true, unset },
                 Frag::Bare(text) if !patterns => Frag::Text(text),
                 other => other,
             });
@@ -189,9 +232,19 @@ impl<'e> Expander<'e> {
                 self.feature(Feature::Substitution);
                 out.push(Frag::Name);
             }
-            Bit::Substitution { quoted, .. } | Bit::Backtick { quoted, .. } => {
+            Bit::Substitution { list, quoted } => {
                 self.feature(Feature::Substitution);
-                out.push(Frag::Hole { quoted: *quoted });
+                match self.substituted(list) {
+                    Some(text) => param::emit(self, Val::Text(text), *quoted, out),
+                    None => out.push(Frag::Hole { quoted: *quoted }),
+                }
+            }
+            Bit::Backtick { text, quoted, .. } => {
+                self.feature(Feature::Substitution);
+                match self.backtick(text) {
+                    Some(text) => param::emit(self, Val::Text(text), *quoted, out),
+                    None => out.push(Frag::Hole { quoted: *quoted }),
+                }
             }
             Bit::Process { .. } => {
                 self.feature(Feature::ProcessSubstitution);
@@ -203,6 +256,25 @@ impl<'e> Expander<'e> {
             }
             Bit::Opaque => out.push(Frag::Hole { quoted: true }),
         }
+    }
+
+    /// What the commands between backticks write.
+    fn backtick(&self, text: &str) -> Option<String> {
+        // Only what is short and begins like a command that just prints.
+        let start = text.trim_start();
+        if text.len() > 1024
+            || !["echo", "printf", "cat", ":", "true"].iter().any(|name| start.starts_with(name))
+        {
+            return None;
+        }
+        let tree = super::parse::parse(text);
+        if !tree.problems.is_empty() {
+            return None;
+        }
+        let inner = Expander::new(self.env, self.choice, self.braces);
+        Expander { programs: self.programs, dialect: self.dialect, docs: Some(&tree.heredocs), ..inner }
+            .at_level(self.level.get())
+            .substituted(&tree.list)
     }
 
     /// The values that a variable may have here, the picked one first.
@@ -234,7 +306,7 @@ impl<'e> Expander<'e> {
         if active {
             self.feature(Feature::Glob);
         }
-        if field.iter().any(|f| matches!(f, Frag::Hole { .. } | Frag::Name)) {
+        if field.iter().any(|f| matches!(f, Frag::Hole { .. } | Frag::Value { .. } | Frag::Name)) {
             return Word::Unknown(pieces(field, active));
         }
         if active || field.iter().any(|f| matches!(f, Frag::Glob(_))) {
@@ -243,7 +315,7 @@ impl<'e> Expander<'e> {
                 match frag {
                     Frag::Bare(text) | Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
                     Frag::Text(text) => escape_pattern(text, at == 0, &mut pattern),
-                    Frag::Hole { .. } | Frag::Name | Frag::Break => {}
+                    Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Break => {}
                 }
             }
             return Word::Glob(pattern);
@@ -266,13 +338,21 @@ fn pieces(field: &[Frag], active: bool) -> Vec<Piece> {
     let mut out: Vec<Piece> = Vec::new();
     for frag in field {
         let piece = match frag {
+            // A pattern that begins in one part and ends in another is not followed.
             Frag::Bare(text) if active && text.contains(['*', '?', '[', ']']) => {
-                Piece::Hole { quoted: false }
+                if has_pattern(text) {
+                    Piece::Pattern(text.clone())
+                } else {
+                    Piece::Hole { quoted: false }
+                }
             }
             Frag::Bare(text) | Frag::Text(text) => Piece::Text(text.clone()),
             Frag::Tilde(text) => Piece::Tilde(text.clone()),
             Frag::Glob(_) => Piece::Hole { quoted: true },
             Frag::Hole { quoted } => Piece::Hole { quoted: *quoted },
+            Frag::Value { name, quoted, unset } => {
+                Piece::Value { name: name.clone(), quoted: *quoted, unset: unset.clone() }
+            }
             Frag::Name => Piece::Name,
             Frag::Break => continue,
         };

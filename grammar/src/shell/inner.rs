@@ -5,6 +5,7 @@
 
 use super::effects::touches;
 use super::env::{Env, enter_dir};
+use super::flow::link::Written;
 use super::options::{FlagValue, Reading, read};
 use super::program::{Inner, Program};
 use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
@@ -31,6 +32,14 @@ pub(crate) struct Call {
     pub(crate) gaps: Vec<Gap>,
     pub(crate) pipe: Option<PipePlace>,
     pub(crate) stdin: Stdin,
+    /// The channel that standard input comes through.
+    pub(crate) from: Option<u32>,
+    /// The channel that the output goes into.
+    pub(crate) to: Option<u32>,
+    /// The channel of words that come from the input of a wrapper.
+    pub(crate) extra: Option<u32>,
+    /// What it writes, when that is static.
+    pub(crate) written: Written,
     pub(crate) dir: Dir,
     pub(crate) features: u32,
     /// The shell itself looks the name up, so functions and aliases count.
@@ -61,6 +70,9 @@ impl Walk<'_, '_, '_> {
         let full = full.unwrap_or_default();
         let name = full.rsplit('/').next().unwrap_or_default().to_string();
         let omitted = call.direct && self.shadowed(&full, &mut call, env);
+        if env.functions.contains_key(&full) && call.direct {
+            self.link_function(&call, &full);
+        }
         let program = if omitted || name.is_empty() { None } else { self.program(&name) };
         let reading = read(program.as_ref(), &call.words);
         let dir = program.as_ref().and_then(|program| self.own_dir(&call, program, &reading));
@@ -100,6 +112,10 @@ impl Walk<'_, '_, '_> {
         let index = self.w.commands.len();
         self.w.commands.push(command);
         self.w.deferred.push(call.deferred);
+        self.link(index, &call, &name, program.as_ref(), &reading);
+        if full.contains('/') || matches!(call.words.first(), Some(Word::Tilde(_))) {
+            self.named_file(index, &call, &name, env);
+        }
         let Some(program) = program else { return };
         self.features_of(index, &program, &reading);
         let mut inner = call.clone();
@@ -123,6 +139,17 @@ impl Walk<'_, '_, '_> {
                 finder.inner.gaps.push(Gap::UncertainWrapper);
                 self.inner(&mut finder, &other, &second);
             }
+        }
+    }
+
+    /// A file that is run by its own name.
+    fn named_file(&mut self, index: usize, call: &Call, name: &str, env: &Env) {
+        let mut inner = call.clone();
+        inner.wrappers.push(name.to_string());
+        inner.level += 1;
+        let finder = Finder { index, name: "", env, outer: call, inner };
+        if let Some(word) = call.words.first() {
+            self.file(&finder, word, &call.words, Dialect::Unknown, find::FileKind::Name);
         }
     }
 
@@ -201,6 +228,8 @@ impl Walk<'_, '_, '_> {
             gaps,
             pipe: call.pipe,
             stdin: call.stdin.clone(),
+            from: call.from,
+            to: call.to,
             deferred: call.deferred || deferred,
         }
     }

@@ -10,6 +10,7 @@ pub mod code;
 pub mod effects;
 mod env;
 mod expand;
+mod flow;
 mod inner;
 pub mod options;
 pub mod outline;
@@ -65,8 +66,9 @@ pub enum Piece {
         name: String,
         /// Inside double quotes: it never becomes several words.
         quoted: bool,
-        /// Nothing in the text sets it, so it may be empty (see [`Word::when_empty`]).
-        empty: bool,
+        /// What it is when nothing outside the text sets the variable: empty, or the default that stands there. `None`
+        /// when the text sets it (see [`Word::when_unset`]).
+        unset: Option<String>,
     },
     /// An unquoted file-name pattern beside something that is not known; literal glob characters are escaped.
     Pattern(String),
@@ -111,32 +113,35 @@ impl Word {
         }
     }
 
-    /// The reading in which every value that may be empty is empty: `$PREFIX/bin` is `/bin` then. `None` when there is no
-    /// such value, when something else is not known either, or when nothing would be left.
-    pub fn when_empty(&self) -> Option<Word> {
+    /// The reading in which no variable is set from outside: `$PREFIX/bin` is `/bin` then. `None` when there is no such
+    /// variable, when something else is not known either, or when nothing would be left.
+    pub fn when_unset(&self) -> Option<Word> {
         let Word::Unknown(pieces) = self else { return None };
-        let may_be = |piece: &Piece| matches!(piece, Piece::Value { empty: true, .. });
-        if !pieces.iter().any(may_be) {
+        if !pieces.iter().any(|piece| matches!(piece, Piece::Value { unset: Some(_), .. })) {
             return None;
         }
-        let left: Vec<&Piece> = pieces.iter().filter(|piece| !may_be(piece)).collect();
-        let glob = left.iter().any(|piece| matches!(piece, Piece::Pattern(_)));
-        let mut text = String::new();
-        for (at, piece) in left.iter().enumerate() {
+        let glob = pieces.iter().any(|piece| matches!(piece, Piece::Pattern(_)));
+        let (mut text, mut tilde) = (String::new(), false);
+        for (at, piece) in pieces.iter().enumerate() {
             match piece {
-                Piece::Text(piece) if glob => expand::escape_pattern(piece, at == 0, &mut text),
-                Piece::Text(piece) | Piece::Pattern(piece) => text.push_str(piece),
-                Piece::Tilde(piece) if at == 0 => text.push_str(piece),
+                Piece::Text(piece) | Piece::Value { unset: Some(piece), .. } if glob => {
+                    expand::escape_pattern(piece, at == 0, &mut text);
+                }
+                Piece::Text(piece) | Piece::Pattern(piece) | Piece::Value { unset: Some(piece), .. } => {
+                    text.push_str(piece);
+                }
+                Piece::Tilde(piece) if at == 0 => {
+                    tilde = true;
+                    text.push_str(piece);
+                }
                 Piece::Tilde(_) | Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => return None,
             }
         }
-        match left.first() {
-            None => None,
-            _ if text.is_empty() => None,
-            _ if glob => Some(Word::Glob(text)),
-            // A tilde behind an empty value is no tilde prefix.
-            Some(Piece::Tilde(_)) if !may_be(pieces.first()?) => Some(Word::Tilde(text)),
-            Some(_) => Some(Word::Known(text)),
+        match text.is_empty() {
+            true => None,
+            false if glob => Some(Word::Glob(text)),
+            false if tilde => Some(Word::Tilde(text)),
+            false => Some(Word::Known(text)),
         }
     }
 }
@@ -387,9 +392,12 @@ pub fn analyze(text: &str, dialect: Dialect, programs: &dyn Programs) -> Analysi
         gaps: Vec::new(),
         pipe: None,
         stdin: walk::Stdin::Call,
+        from: None,
+        to: None,
         deferred: false,
     };
-    let env = env::Env::new(Dir::Call);
+    let mut env = env::Env::new(Dir::Call);
+    env.outermost = true;
     let task = walk::Task { text: text.to_string(), env, ctx, place: None, depth: 0, dialect, guess: false };
     walker.enqueue(task);
     walker.run(&text)

@@ -1,48 +1,238 @@
 //! What a command writes, when that is static: the other half of `echo TEXT | sh`.
 //!
-//! INVARIANT: a text is given only when it is exactly what the command writes; a name only when nothing else can be written.
+//! INVARIANT: a text is given only when it is exactly what the command writes, with `${_}` for what is not known where it is a
+//! guess; a name only when nothing else can be written.
 
 use super::ast::*;
 use super::env::Env;
 use super::expand::Expander;
-use super::quote::{base64, printf_escapes};
-use super::walk::{Stdin, Walk, stdin_after};
-use super::{Dialect, Word};
+use super::flow::link::Written;
+use super::walk::{Stdin, Walk, fill_into, stdin_after};
+use super::{Redirect, Word};
+
+mod filter;
+
+/// Longest output that is followed, in bytes.
+const MAX_OUTPUT: usize = super::MAX_COMMAND_BYTES;
+
+/// Substitutions inside each other whose output is followed.
+const MAX_LEVEL: u32 = 4;
+
+/// Builtins that write nothing.
+const SILENT: &[&str] = &[":", "true", "false", "test", "["];
 
 impl<'t> Walk<'_, '_, 't> {
     /// What a stage writes, when that is static.
-    pub(crate) fn static_output(&self, node: &'t Node<'t>, env: &Env, stdin: &Stdin) -> Option<String> {
-        let Node::Simple(simple) = node else { return None };
-        let expander = self.expander(env, &[]);
-        let mut words = Vec::new();
-        for word in &simple.words {
-            words.append(&mut expander.words(word));
+    pub(crate) fn static_output(&self, node: &'t Node<'t>, env: &Env, stdin: &Stdin) -> Stdin {
+        self.expander(env, &[]).output(node, stdin, false)
+    }
+
+    /// What a command writes into its redirections and process substitutions, when it has any.
+    pub(crate) fn written(&self, simple: &'t Simple<'t>, env: &Env, stdin: &Stdin) -> Stdin {
+        let target = |r: &RedirectNode<'_>| r.op.contains('>');
+        let process = |word: &WordNode<'_>| word.bits.iter().any(|bit| matches!(bit, Bit::Process { .. }));
+        let copies = matches!(
+            simple.words.first().map(|word| word.bits.as_slice()),
+            Some([Bit::Bare("tee" | "sponge" | "dd" | "sudo" | "command")])
+        );
+        if !copies && !simple.redirects.iter().any(target) && !simple.words.iter().any(process) {
+            return Stdin::Unknown;
         }
-        let redirects = self.redirects(&simple.redirects, &expander);
-        if redirects.iter().any(|r| !r.op.starts_with('<') && r.fd != "2") || !simple.assigns.is_empty() {
+        self.expander(env, &[]).simple_output(simple, stdin, true)
+    }
+
+    /// What a compound writes, when it has a redirection.
+    pub(crate) fn compound_output(&self, compound: &'t Compound<'t>, env: &Env, stdin: &Stdin) -> Written {
+        if !compound.redirects.iter().any(|r| r.op.contains('>')) {
             return None;
         }
-        let texts: Option<Vec<&str>> = words.iter().map(Word::known).collect();
-        let texts = texts?;
-        let (name, args) = texts.split_first()?;
-        if env.functions.contains_key(*name) || env.aliases.contains_key(*name) || env.risky {
+        as_written(self.expander(env, &[]).kind_output(&compound.kind, stdin))
+    }
+}
+
+/// A static output as text.
+pub(crate) fn as_written(output: Stdin) -> Written {
+    match output {
+        Stdin::Text(text) => Some((text, false)),
+        Stdin::Guess(text) => Some((text, true)),
+        Stdin::Call | Stdin::File(_) | Stdin::Unknown => None,
+    }
+}
+
+impl Expander<'_> {
+    /// What the list of a substitution writes, without the newlines at the end.
+    pub(crate) fn substituted(&self, list: &List<'_>) -> Option<String> {
+        let level = self.level.get();
+        if level >= MAX_LEVEL {
             return None;
         }
-        let input = match stdin_after(&redirects, stdin) {
-            Stdin::Text(text) => Some(text),
-            Stdin::Call | Stdin::Guess(_) | Stdin::Unknown => None,
-        };
-        match (*name, args) {
-            ("echo", args) => echo(args, self.dialect),
-            ("printf", [format, args @ ..]) => printf(format, args),
-            ("cat", [] | ["-"]) => input,
-            ("base64", ["-d" | "-D" | "--decode"]) => base64(&input?),
-            ("rev", []) => {
-                Some(input?.lines().map(|line| line.chars().rev().collect::<String>() + "\n").collect())
-            }
+        self.level.set(level + 1);
+        let output = self.list_output(list, &Stdin::Unknown);
+        self.level.set(level);
+        match output {
+            Stdin::Text(text) => Some(text.trim_end_matches('\n').to_string()),
             _ => None,
         }
     }
+
+    fn list_output(&self, list: &List<'_>, stdin: &Stdin) -> Stdin {
+        let (mut all, mut guess) = (String::new(), false);
+        for (at, item) in list.items.iter().enumerate() {
+            // What runs on a condition may write or not.
+            if item.background || !item.rest.is_empty() || item.first.negated {
+                return Stdin::Unknown;
+            }
+            // The first command may have read it all.
+            let mut input = if at == 0 { stdin.clone() } else { Stdin::Unknown };
+            for stage in &item.first.stages {
+                input = self.output(stage, &input, false);
+            }
+            match input {
+                Stdin::Text(text) => all.push_str(&text),
+                Stdin::Guess(text) => {
+                    guess = true;
+                    all.push_str(&text);
+                }
+                file @ Stdin::File(_) if list.items.len() == 1 => return file,
+                Stdin::Call | Stdin::File(_) | Stdin::Unknown => return Stdin::Unknown,
+            }
+            if all.len() > MAX_OUTPUT {
+                return Stdin::Unknown;
+            }
+        }
+        if guess { Stdin::Guess(all) } else { Stdin::Text(all) }
+    }
+
+    fn kind_output(&self, kind: &Kind<'_>, stdin: &Stdin) -> Stdin {
+        match kind {
+            // What a list assigns on its way is not followed here.
+            Kind::Group(list) | Kind::Subshell(list) if !assigns(list) => self.list_output(list, stdin),
+            _ => Stdin::Unknown,
+        }
+    }
+
+    fn output(&self, node: &Node<'_>, stdin: &Stdin, redirected: bool) -> Stdin {
+        match node {
+            Node::Simple(simple) => self.simple_output(simple, stdin, redirected),
+            Node::Compound(compound) if compound.redirects.is_empty() => {
+                self.kind_output(&compound.kind, stdin)
+            }
+            Node::Compound(_) => Stdin::Unknown,
+        }
+    }
+
+    /// What a command writes; `redirected` when it goes where its own redirections say.
+    fn simple_output(&self, simple: &Simple<'_>, stdin: &Stdin, redirected: bool) -> Stdin {
+        let mut words = Vec::new();
+        for word in &simple.words {
+            words.append(&mut self.words(word));
+        }
+        while let Some("command" | "builtin" | "sudo" | "doas") = words.first().and_then(Word::known) {
+            words.remove(0);
+        }
+        let elsewhere = |r: &RedirectNode<'_>| !r.op.starts_with('<') && r.fd != "2" && !stays(r);
+        if !redirected && simple.redirects.iter().any(elsewhere) || !simple.assigns.is_empty() {
+            return Stdin::Unknown;
+        }
+        let redirects: Option<Vec<Redirect>> =
+            simple.redirects.iter().map(|node| self.redirect(node)).collect();
+        let (Some(redirects), Some((first, args))) = (redirects, words.split_first()) else {
+            return Stdin::Unknown;
+        };
+        let Some(name) = first.known() else { return Stdin::Unknown };
+        let env = self.env;
+        let shadowed = |name: &str| env.functions.contains_key(name) || env.aliases.contains_key(name);
+        if env.risky || shadowed(name) || shadowed("*") {
+            return Stdin::Unknown;
+        }
+        let input = stdin_after(&redirects, if env.input { &Stdin::Unknown } else { stdin }, &env.dir);
+        let output = match name.rsplit('/').next().unwrap_or(name) {
+            "echo" | "printf" => self.printed(name, args),
+            "tee" => input,
+            "cat" => match args {
+                [] => input,
+                [word] if word.known() == Some("-") => input,
+                [word] if !word.known().is_some_and(|text| text.starts_with('-')) => {
+                    super::flow::files::Key::of(word, &env.dir).map_or(Stdin::Unknown, Stdin::File)
+                }
+                _ => Stdin::Unknown,
+            },
+            name if SILENT.contains(&name) => Stdin::Text(String::new()),
+            name => {
+                let texts: Option<Vec<&str>> = args.iter().map(Word::known).collect();
+                match (input, texts) {
+                    (Stdin::Text(text), Some(args)) => {
+                        filter::filter(name, &args, &text).map_or(Stdin::Unknown, Stdin::Text)
+                    }
+                    _ => Stdin::Unknown,
+                }
+            }
+        };
+        match output {
+            Stdin::Text(text) | Stdin::Guess(text) if text.len() > MAX_OUTPUT => Stdin::Unknown,
+            output => output,
+        }
+    }
+
+    /// What `echo` and `printf` write; holes in their words are filled.
+    fn printed(&self, name: &str, args: &[Word]) -> Stdin {
+        let (mut texts, mut guess, mut some) = (Vec::new(), false, false);
+        for word in args {
+            match word {
+                Word::Known(text) => {
+                    some |= !text.trim().is_empty();
+                    texts.push(text.clone());
+                }
+                Word::Tilde(text) => {
+                    some = true;
+                    texts.push(text.clone());
+                }
+                Word::Unknown(pieces) => {
+                    guess = true;
+                    let mut text = String::new();
+                    some |= fill_into(&mut text, pieces);
+                    texts.push(text);
+                }
+                Word::Glob(_) | Word::OneOf(_) => {
+                    guess = true;
+                    texts.push("${_}".to_string());
+                }
+            }
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let unknown_format = name == "printf" && args.first().is_some_and(|word| word.known().is_none());
+        let text = match (name, texts.as_slice()) {
+            _ if unknown_format => None,
+            ("printf", [format, args @ ..]) => filter::printf(format, args),
+            ("printf", []) => None,
+            (_, args) => filter::echo(args, self.dialect),
+        };
+        match text {
+            Some(text) if guess && some => Stdin::Guess(text),
+            Some(text) if !guess => Stdin::Text(text),
+            _ => Stdin::Unknown,
+        }
+    }
+}
+
+/// A descriptor copy that leaves the output where it goes.
+fn stays(node: &RedirectNode<'_>) -> bool {
+    let number = |word: &WordNode<'_>| matches!(word.bits.as_slice(), [Bit::Bare("1")]);
+    node.op == ">&" && matches!(&node.target, Target::Word(word) if number(word))
+}
+
+/// Whether a list has assignments or commands that change the shell.
+fn assigns(list: &List<'_>) -> bool {
+    list.items.iter().flat_map(|item| &item.first.stages).any(|node| match node {
+        Node::Simple(simple) => {
+            !simple.assigns.is_empty()
+                || !matches!(
+                    simple.words.first().map(|word| word.bits.as_slice()),
+                    Some([Bit::Bare("echo" | "printf" | "cat" | "true" | ":" | "base64" | "rev" | "tr")])
+                )
+        }
+        Node::Compound(_) => true,
+    })
 }
 
 impl Expander<'_> {
@@ -55,6 +245,11 @@ impl Expander<'_> {
         if first.negated || !simple.assigns.is_empty() || !simple.redirects.iter().all(quiet) {
             return false;
         }
+        let program = match simple.words.first().map(|word| word.bits.as_slice()) {
+            Some([Bit::Bare(name)]) => self.programs.and_then(|programs| programs.program(name)),
+            _ => None,
+        };
+        let Some(program) = program.filter(|program| !program.prints_names.is_empty()) else { return false };
         let mut words = Vec::new();
         for word in &simple.words {
             words.append(&mut self.words(word));
@@ -67,60 +262,10 @@ impl Expander<'_> {
         if env.risky || shadowed(name) || shadowed("*") {
             return false;
         }
-        let Some(program) = self.programs.and_then(|programs| programs.program(name)) else { return false };
         program.prints_names.iter().any(|phrase| {
             let phrase: Vec<&str> = phrase.split_whitespace().collect();
             let behind = args.strip_prefix(phrase.as_slice());
             behind.is_some_and(|behind| behind.iter().all(|word| !word.starts_with('-')))
         })
     }
-}
-
-/// What `echo` writes.
-fn echo(args: &[&str], dialect: Dialect) -> Option<String> {
-    let (mut args, mut newline, mut escapes) = (args, true, false);
-    while let Some((flag, rest)) = args.split_first() {
-        match *flag {
-            "-n" => newline = false,
-            "-e" => escapes = true,
-            "-ne" | "-en" => (newline, escapes) = (false, true),
-            _ => break,
-        }
-        args = rest;
-    }
-    let text = args.join(" ");
-    let text = match text.contains('\\') {
-        true if escapes => printf_escapes(&text)?,
-        true if dialect != Dialect::Bash => return None,
-        _ => text,
-    };
-    Some(if newline { text + "\n" } else { text })
-}
-
-/// What `printf` writes, for `%s` and `%b` only.
-fn printf(format: &str, args: &[&str]) -> Option<String> {
-    if format.starts_with('-') {
-        return None;
-    }
-    let (mut out, mut args) = (String::new(), args.iter());
-    for _ in 0..64 {
-        let mut rest = format;
-        let before = args.len();
-        while let Some((text, after)) = rest.split_once('%') {
-            out.push_str(&printf_escapes(text)?);
-            let mut chars = after.chars();
-            match chars.next()? {
-                '%' => out.push('%'),
-                's' => out.push_str(args.next().copied().unwrap_or_default()),
-                'b' => out.push_str(&printf_escapes(args.next().copied().unwrap_or_default())?),
-                _ => return None,
-            }
-            rest = chars.as_str();
-        }
-        out.push_str(&printf_escapes(rest)?);
-        if args.len() == 0 || args.len() == before {
-            return Some(out);
-        }
-    }
-    None
 }

@@ -7,6 +7,7 @@ use super::Feature;
 use super::ast::Bit;
 use super::env::{Val, Value};
 use super::expand::{Expander, Frag, has_pattern};
+use super::options::is_name;
 
 /// Adds what `$head` or `${head tail}` gives.
 pub(crate) fn expand(
@@ -52,8 +53,71 @@ pub(crate) fn expand(
     };
     match value.and_then(|val| apply(&val, tail)) {
         Some(val) => emit(e, val, quoted, out),
-        None => out.push(Frag::Hole { quoted: quoted && !splits }),
+        None if splits => out.push(Frag::Hole { quoted: false }),
+        None => out.push(unknown(e, head, tail, plain, quoted)),
     }
+}
+
+/// A variable whose value is not known, with what it is when nothing outside sets it.
+fn unknown(e: &Expander<'_>, head: &str, tail: &str, plain: bool, quoted: bool) -> Frag {
+    let positional = head.starts_with(|c: char| c.is_ascii_digit());
+    if !positional && !is_name(head) || !plain {
+        return Frag::Hole { quoted };
+    }
+    let open = match positional {
+        true => e.env.outermost && head != "0",
+        false => e.env.get(head).is_none() && !e.env.all_volatile && !is_set_by_shell(head),
+    };
+    let other =
+        |text: &str| !text.starts_with('~') && (quoted || !text.contains([' ', '\t', '\n', '*', '?', '[']));
+    let default = match tail.trim_start_matches(':').split_at_checked(1) {
+        None => Some(""),
+        Some(("-" | "=", default)) => Some(default).filter(|text| other(text)),
+        Some(("+", _)) => Some(""),
+        // Cut or replaced: nothing comes of nothing.
+        _ if tail.starts_with(['#', '%', '^', ',']) => Some(""),
+        _ if tail.starts_with('/') && !tail.contains('*') => Some(""),
+        _ => None,
+    };
+    Frag::Value { name: head.to_string(), quoted, unset: default.filter(|_| open).map(str::to_string) }
+}
+
+/// Variables that a shell or the login always sets.
+fn is_set_by_shell(name: &str) -> bool {
+    const SET: &[&str] = &[
+        "HOME",
+        "PWD",
+        "OLDPWD",
+        "PATH",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "IFS",
+        "HOSTNAME",
+        "HOSTTYPE",
+        "OSTYPE",
+        "MACHTYPE",
+        "UID",
+        "EUID",
+        "PPID",
+        "RANDOM",
+        "SECONDS",
+        "LINENO",
+        "BASH",
+        "BASHPID",
+        "BASH_VERSION",
+        "SHLVL",
+        "TERM",
+        "OPTIND",
+        "EPOCHSECONDS",
+        "EPOCHREALTIME",
+        "SRANDOM",
+        "BASH_SOURCE",
+        "FUNCNAME",
+        "PIPESTATUS",
+        "REPLY",
+    ];
+    SET.contains(&name)
 }
 
 /// The one value that a name has, when it has one.
@@ -113,7 +177,7 @@ fn at_start(out: &[Frag]) -> bool {
 }
 
 /// Adds a value: split at blanks when unquoted.
-fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
+pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
     match (val, quoted) {
         (Val::Text(text), true) => out.push(Frag::Text(text)),
         (Val::Glob(pattern), true) => out.push(Frag::Glob(pattern)),
@@ -245,7 +309,7 @@ fn cut_end<'t>(text: &'t str, pattern: &str, longest: bool) -> Option<&'t str> {
 }
 
 /// Whether a pattern of `*`, `?` and literal text matches; `None` for any other pattern.
-fn matches(pattern: &str, text: &str) -> Option<bool> {
+pub(crate) fn matches(pattern: &str, text: &str) -> Option<bool> {
     if pattern.contains(['[', '(', '|']) {
         return None;
     }

@@ -5,8 +5,11 @@
 use super::ast::*;
 use super::env::{Env, MAX_VALUES, Val, Value, is_risky};
 use super::expand::Expander;
+use super::flow::Node as FlowNode;
+use super::flow::link::Written;
 use super::inner::Call;
 use super::options::is_name;
+use super::output::as_written;
 use super::walk::{Ctx, Stdin, Walk, redirect_features, runs_in_subscript, stdin_after};
 use super::{Assignment, Dialect, Dir, Feature, Gap, Piece, Word};
 
@@ -24,7 +27,8 @@ impl<'t> Walk<'_, '_, 't> {
             match &assign.value {
                 AssignValue::Word(word) => {
                     self.gets(assign.name, &word.bits, env);
-                    self.visit(&word.bits, env, ctx);
+                    let met = self.visit_word(&word.bits, env, ctx);
+                    self.assigned(assign.name, &met);
                 }
                 AssignValue::Array(elements, keyed) => {
                     for element in elements {
@@ -32,22 +36,34 @@ impl<'t> Walk<'_, '_, 't> {
                             self.evaluates(&element.bits, env);
                         }
                         self.gets(assign.name, &element.bits, env);
-                        self.visit(&element.bits, env, ctx);
+                        let met = self.visit_word(&element.bits, env, ctx);
+                        self.assigned(assign.name, &met);
                     }
                 }
             }
         }
+        let written = self.written(simple, env, &ctx.stdin);
+        let outer = std::mem::replace(&mut self.process_input, written.clone());
         for word in &simple.words {
-            self.visit(&word.bits, env, ctx);
+            if let [Bit::Bare(_)] | [Bit::Text(_)] = word.bits.as_slice() {
+                self.visit(&word.bits, env, ctx);
+                continue;
+            }
+            let met = self.visit_word(&word.bits, env, ctx);
+            if !met.is_empty() {
+                self.met_words.insert(word.range, met);
+            }
         }
-        self.visit_redirects(&simple.redirects, env, ctx);
+        let met = self.visit_redirects(&simple.redirects, env, ctx);
+        self.process_input = outer;
+        let written = as_written(written);
         self.tainted_by(&simple.words, env);
 
         let choices = self.choices(simple, env);
         let mut first: Option<Vec<Word>> = None;
         let mut seen: Vec<Vec<Word>> = Vec::new();
         for choice in &choices {
-            let words = self.one(simple, env, ctx, choice, &mut seen);
+            let words = self.one(simple, env, ctx, choice, &mut seen, (&met, &written));
             first.get_or_insert(words);
         }
         let words = first.unwrap_or_default();
@@ -103,6 +119,7 @@ impl<'t> Walk<'_, '_, 't> {
         ctx: &Ctx,
         choice: &[(String, Val)],
         seen: &mut Vec<Vec<Word>>,
+        (met, written): (&[Vec<u32>], &Written),
     ) -> Vec<Word> {
         let expander = self.expander(env, choice);
         let (mut words, mut ranges, mut gaps) =
@@ -130,7 +147,7 @@ impl<'t> Walk<'_, '_, 't> {
         let mut redirects = ctx.redirects.clone();
         let own = self.redirects(&simple.redirects, &expander);
         let stdin = if env.input { Stdin::Unknown } else { ctx.stdin.clone() };
-        let stdin = stdin_after(&own, &stdin);
+        let stdin = stdin_after(&own, &stdin, &env.dir);
         let mut assignments = Vec::new();
         for assign in &simple.assigns {
             let value = match &assign.value {
@@ -156,6 +173,10 @@ impl<'t> Walk<'_, '_, 't> {
             return words;
         }
         seen.push(words.clone());
+        let at = self.moment(self.place_of(simple.range).0, ctx.deferred);
+        let own = redirects.get(ctx.redirects.len()..).unwrap_or_default();
+        let (from, to) = self.through(own, met, (ctx.from, ctx.to), &env.dir, at, ctx.deferred, written);
+        let from = self.replaced_input(env, words.first(), from);
         let call = Call {
             words: words.clone(),
             ranges,
@@ -166,6 +187,10 @@ impl<'t> Walk<'_, '_, 't> {
             gaps,
             pipe: ctx.pipe,
             stdin,
+            from,
+            to,
+            extra: None,
+            written: written.clone(),
             dir: env.dir.clone(),
             features,
             direct: true,
@@ -174,6 +199,19 @@ impl<'t> Walk<'_, '_, 't> {
         };
         self.call(call, env);
         words
+    }
+
+    /// The input of a command where `exec <` may have replaced that of the shell.
+    fn replaced_input(&mut self, env: &Env, program: Option<&Word>, from: Option<u32>) -> Option<u32> {
+        let replaces = program.and_then(Word::known) == Some("exec");
+        if !replaces && !env.input {
+            return from;
+        }
+        let shell = self.w.flow.named("&0");
+        if let (true, Some(from)) = (replaces, from) {
+            self.w.flow.edge(FlowNode::Channel(from), FlowNode::Channel(shell));
+        }
+        if env.input { from.or(Some(shell)) } else { from }
     }
 
     /// What the assignments before (or instead of) a command do to the state.

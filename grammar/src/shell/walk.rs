@@ -6,12 +6,16 @@
 use super::ast::*;
 use super::env::{Env, Val};
 use super::expand::Expander;
+use super::flow::Flow;
+use super::flow::files::Key;
+use super::flow::link::Written;
+use super::flow::run::Request;
 use super::parse::parse;
 use super::program::Programs;
 use super::{
     Analysis, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Problem, Redirect, Word,
 };
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 mod compound;
 
@@ -31,6 +35,8 @@ pub(crate) enum Stdin {
     Text(String),
     /// A text with holes that were filled with a placeholder.
     Guess(String),
+    /// What is in this file.
+    File(Key),
     Unknown,
 }
 
@@ -42,11 +48,16 @@ pub(crate) struct Ctx {
     pub(crate) gaps: Vec<Gap>,
     pub(crate) pipe: Option<PipePlace>,
     pub(crate) stdin: Stdin,
+    /// The channel that standard input comes through.
+    pub(crate) from: Option<u32>,
+    /// The channel that the output goes into.
+    pub(crate) to: Option<u32>,
     /// In a function, trap or alias: it runs at another time than it is written.
     pub(crate) deferred: bool,
 }
 
 /// A text that waits to be read.
+#[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub(crate) text: String,
     pub(crate) env: Env,
@@ -88,6 +99,12 @@ pub(crate) struct Walker<'p> {
     pub(crate) subscript_code: Option<u32>,
     /// Values from outside and where values are evaluated.
     pub(crate) taint: super::taint::Taint,
+    /// Where the output of commands may go.
+    pub(crate) flow: Flow,
+    /// Files that are run.
+    pub(crate) requests: Vec<Request>,
+    /// Conditions around the place that is walked.
+    pub(crate) unsure: usize,
     /// Functions of texts that run in the same shell at another time.
     pub(crate) late_functions: BTreeSet<String>,
     pub(crate) aliases_read: BTreeSet<String>,
@@ -113,6 +130,9 @@ impl<'p> Walker<'p> {
             arithmetic: false,
             subscript_code: None,
             taint: super::taint::Taint::default(),
+            flow: Flow::default(),
+            requests: Vec::new(),
+            unsure: 0,
             late_functions: BTreeSet::new(),
             aliases_read: BTreeSet::new(),
         }
@@ -147,8 +167,18 @@ impl<'p> Walker<'p> {
 
     /// Reads all waiting texts and hands over the answer.
     pub(crate) fn run(mut self, outermost: &str) -> Analysis {
-        while let Some(task) = self.queue.pop_front() {
-            self.task(task);
+        loop {
+            while let Some(task) = self.queue.pop_front() {
+                self.task(task);
+            }
+            if !self.resolve() {
+                break;
+            }
+        }
+        self.settle();
+        self.flow.join_files();
+        if self.flow.is_full() {
+            self.problem(0, "the command has more data flows than are followed");
         }
         if self.unset {
             for (mut command, deferred) in std::mem::take(&mut self.calls) {
@@ -193,7 +223,10 @@ impl<'p> Walker<'p> {
                 Problem { message, line: narrow(line), column: narrow(column) }
             })
             .collect();
-        Analysis { commands: self.commands, complete: problems.is_empty(), problems, features: self.features }
+        let complete = problems.is_empty();
+        let mut analysis = Analysis { commands: self.commands, complete, problems, features: self.features };
+        self.flow.finish(&mut analysis);
+        analysis
     }
 
     fn task(&mut self, task: Task) {
@@ -221,6 +254,9 @@ impl<'p> Walker<'p> {
             place: task.place,
             depth: task.depth,
             dialect: task.dialect,
+            met: Vec::new(),
+            met_words: BTreeMap::new(),
+            process_input: Stdin::Unknown,
         };
         walk.list(&tree.list, &mut env, &task.ctx);
     }
@@ -234,6 +270,12 @@ pub(crate) struct Walk<'w, 'p, 't> {
     pub(crate) place: Option<(u32, u32)>,
     pub(crate) depth: usize,
     pub(crate) dialect: Dialect,
+    /// Channels met in the word that is visited.
+    pub(crate) met: Vec<u32>,
+    /// Channels of words, by their byte range.
+    pub(crate) met_words: BTreeMap<(usize, usize), Vec<u32>>,
+    /// What the command whose words are visited writes into its `>(...)`.
+    pub(crate) process_input: Stdin,
 }
 
 impl<'p, 't> Walk<'_, 'p, 't> {
@@ -246,8 +288,10 @@ impl<'p, 't> Walk<'_, 'p, 't> {
     pub(crate) fn expander<'e>(&self, env: &'e Env, choice: &'e [(String, Val)]) -> Expander<'e>
     where
         'p: 'e,
+        't: 'e,
     {
-        Expander::new(env, choice, self.dialect != Dialect::Posix).knowing(self.w.programs)
+        let expander = Expander::new(env, choice, self.dialect != Dialect::Posix);
+        expander.knowing(self.w.programs, self.dialect, &self.tree.heredocs)
     }
 
     fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
@@ -270,6 +314,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
             return;
         }
         for (and, pipeline) in &item.rest {
+            self.w.unsure += 1;
             if *and {
                 let after = self.step(pipeline, env, ctx);
                 match &mut failed {
@@ -286,6 +331,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 // The left side never fails; the right side is listed all the same.
                 self.step(pipeline, &mut env.clone(), ctx);
             }
+            self.w.unsure -= 1;
         }
         if let Some(state) = failed
             && state != *env
@@ -328,9 +374,10 @@ impl<'p, 't> Walk<'_, 'p, 't> {
             if stage > 0 {
                 after.input = false;
             }
+            inner.to = if stage + 1 < stages { Some(self.w.flow.channel()) } else { ctx.to };
             let output = self.static_output(node, env, &inner.stdin);
             self.node(node, &mut after, &inner);
-            inner.stdin = output.map_or(Stdin::Unknown, Stdin::Text);
+            (inner.stdin, inner.from) = (output, inner.to);
         }
         // With `lastpipe` the last stage runs in this shell.
         for name in after.changed(env) {
@@ -357,6 +404,8 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 }
                 Bit::Param { head, tail, inside, .. } => {
                     self.w.feature(Feature::Variable);
+                    let channel = self.variable(head);
+                    self.met.extend(channel);
                     self.visit(inside, env, ctx);
                     self.w.arithmetic |= tail.starts_with(['[', ':']) && !tail.starts_with(":-");
                     self.evaluates_param(head, tail, inside, env);
@@ -371,19 +420,35 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 }
                 Bit::Substitution { list, .. } => {
                     self.w.feature(Feature::Substitution);
-                    self.list(list, &mut env.clone(), &substituted(ctx));
+                    let mut inner = substituted(ctx);
+                    let channel = self.inside(&mut inner);
+                    let met = std::mem::take(&mut self.met);
+                    self.list(list, &mut env.clone(), &inner);
+                    self.met = met;
+                    self.met.push(channel);
                 }
                 Bit::Process { list } => {
                     self.w.feature(Feature::ProcessSubstitution);
                     let mut inner = substituted(ctx);
                     inner.stdin = Stdin::Unknown;
+                    let channel = self.inside(&mut inner);
+                    if self.is_written(list) {
+                        self.w.flow.outward(channel);
+                        (inner.from, inner.to) = (Some(channel), ctx.to);
+                        inner.stdin = self.process_input.clone();
+                    }
+                    let met = std::mem::take(&mut self.met);
                     self.list(list, &mut env.clone(), &inner);
+                    self.met = met;
+                    self.met.push(channel);
                 }
                 Bit::Backtick { text, start, .. } => {
                     self.w.feature(Feature::Substitution);
                     let place = Some(self.place_of((*start, *start + text.len() + 2)));
                     let (depth, dialect) = (self.depth + 1, self.dialect);
-                    let (env, ctx) = (env.clone(), substituted(ctx));
+                    let (env, mut ctx) = (env.clone(), substituted(ctx));
+                    let channel = self.inside(&mut ctx);
+                    self.met.push(channel);
                     self.w.enqueue(Task {
                         text: text.clone(),
                         env,
@@ -418,13 +483,22 @@ impl<'p, 't> Walk<'_, 'p, 't> {
     }
 
     /// The context inside a compound with redirections.
-    fn redirected(&mut self, nodes: &'t [RedirectNode<'t>], env: &mut Env, outer: &Ctx) -> Ctx {
+    fn redirected(
+        &mut self,
+        nodes: &'t [RedirectNode<'t>],
+        env: &mut Env,
+        outer: &Ctx,
+        written: &Written,
+    ) -> Ctx {
         let mut ctx = outer.clone();
-        self.visit_redirects(nodes, env, outer);
+        let met = self.visit_redirects(nodes, env, outer);
         let expander = self.expander(env, &[]);
         let redirects = self.redirects(nodes, &expander);
-        ctx.stdin = stdin_after(&redirects, &ctx.stdin);
+        ctx.stdin = stdin_after(&redirects, &ctx.stdin, &env.dir);
+        let at = self.moment(self.place_of(nodes.first().map_or((0, 0), range_of_redirect)).0, ctx.deferred);
         let features = expander.features.get();
+        (ctx.from, ctx.to) =
+            self.through(&redirects, &met, (ctx.from, ctx.to), &env.dir, at, ctx.deferred, written);
         for redirect in &redirects {
             self.w.features |= features | redirect_features(redirect);
         }
@@ -437,31 +511,37 @@ impl<'p, 't> Walk<'_, 'p, 't> {
         ctx
     }
 
-    pub(crate) fn visit_redirects(&mut self, nodes: &'t [RedirectNode<'t>], env: &mut Env, ctx: &Ctx) {
+    /// Visits the words of redirections; the channels of each.
+    pub(crate) fn visit_redirects(
+        &mut self,
+        nodes: &'t [RedirectNode<'t>],
+        env: &mut Env,
+        ctx: &Ctx,
+    ) -> Vec<Vec<u32>> {
+        let mut met = Vec::with_capacity(nodes.len());
         for node in nodes {
-            match &node.target {
-                Target::Word(word) => self.visit(&word.bits, env, ctx),
+            met.push(match &node.target {
+                Target::Word(word) => self.visit_word(&word.bits, env, ctx),
                 Target::Here(index) => {
                     let tree = self.tree;
-                    if let Some(doc) = tree.heredocs.get(*index) {
-                        self.visit(&doc.body.bits, env, ctx);
+                    match tree.heredocs.get(*index) {
+                        Some(doc) => self.visit_word(&doc.body.bits, env, ctx),
+                        None => Vec::new(),
                     }
                 }
-            }
+            });
         }
+        met
     }
 
     pub(crate) fn redirects(&self, nodes: &'t [RedirectNode<'t>], expander: &Expander<'_>) -> Vec<Redirect> {
         let redirect = |node: &'t RedirectNode<'t>| {
-            let target = match &node.target {
-                Target::Word(word) => expander.single(word, node.op != "<<<"),
-                Target::Here(index) => self
-                    .tree
-                    .heredocs
-                    .get(*index)
-                    .map_or(Word::Unknown(Vec::new()), |doc| expander.single(&doc.body, false)),
+            let unknown = || Redirect {
+                fd: node.fd.to_string(),
+                op: node.op.to_string(),
+                target: Word::Unknown(Vec::new()),
             };
-            Redirect { fd: node.fd.to_string(), op: node.op.to_string(), target }
+            expander.redirect(node).unwrap_or_else(unknown)
         };
         nodes.iter().map(redirect).collect()
     }
@@ -475,8 +555,16 @@ fn substituted(ctx: &Ctx) -> Ctx {
     inner
 }
 
+/// The byte range of a redirection's target, as far as it has one.
+fn range_of_redirect(node: &RedirectNode<'_>) -> (usize, usize) {
+    match &node.target {
+        Target::Word(word) => word.range,
+        Target::Here(_) => (0, 0),
+    }
+}
+
 /// Standard input behind redirections.
-pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
+pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin, dir: &Dir) -> Stdin {
     let mut stdin = before.clone();
     for redirect in redirects.iter().filter(|r| r.op.starts_with('<') && matches!(r.fd.as_str(), "" | "0")) {
         stdin = match (redirect.op.as_str(), &redirect.target) {
@@ -486,6 +574,7 @@ pub(crate) fn stdin_after(redirects: &[Redirect], before: &Stdin) -> Stdin {
                 fill(pieces).map_or(Stdin::Unknown, Stdin::Guess)
             }
             ("<", Word::Known(text)) if text == "/dev/null" => Stdin::Text(String::new()),
+            ("<", word) => Key::of(word, dir).map_or(Stdin::Unknown, Stdin::File),
             _ => Stdin::Unknown,
         };
     }

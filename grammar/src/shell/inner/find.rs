@@ -5,10 +5,13 @@
 
 use super::{Call, Finder, value_of};
 use crate::shell::env::{Env, is_risky};
+use crate::shell::flow::files::Key;
+use crate::shell::flow::run::Request;
+use crate::shell::flow::{Node, Read};
 use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read, skipped};
 use crate::shell::program::{Inner, Program};
 use crate::shell::simple::split_words;
-use crate::shell::walk::{Stdin, Walk, fill_into};
+use crate::shell::walk::{Stdin, Task, Walk, fill_into};
 use crate::shell::{Assignment, Dialect, Gap, MAX_NESTING, Part, Piece, Word};
 
 /// A shell text as far as it is known.
@@ -19,11 +22,35 @@ enum Text {
     Unread,
 }
 
+/// How a file comes to be run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileKind {
+    /// A shell gets it as an operand.
+    Operand,
+    /// By its own name.
+    Name,
+    /// A shell gets it on standard input.
+    Input,
+}
+
+/// Whether a hole that was filled may be the name of a command: at the start of a text or behind what begins one.
+fn hole_runs(text: &str) -> bool {
+    text.match_indices("${_}").any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default().trim_end_matches(['"', '\'', ' ', '\t']);
+        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        before.is_empty()
+            || before.ends_with([';', '&', '|', '(', '{', '\n', '`', '!'])
+            || matches!(word, "then" | "do" | "else" | "eval" | "exec" | "command" | "sudo" | "c" | "time")
+    })
+}
+
 /// How the words of an inner command are completed.
 #[derive(Clone)]
 struct Shape {
     placeholders: Vec<String>,
     appends: bool,
+    /// Its placeholder stands for words of the input.
+    fills: bool,
     /// The wrapper has no flags, so known input words go to one command.
     plain: bool,
 }
@@ -46,7 +73,8 @@ impl Walk<'_, '_, '_> {
             placeholders.push(value.as_ref().and_then(Word::known).unwrap_or("{}").to_string());
         }
         let appends = !replaced && effective.inner.contains(&Inner::InputWords);
-        let shape = Shape { placeholders, appends, plain: reading.flags.is_empty() };
+        let fills = effective.inner.contains(&Inner::InputWords);
+        let shape = Shape { placeholders, appends, fills, plain: reading.flags.is_empty() };
         let shell = is_shell_like(effective);
         let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
         let reads_text = effective
@@ -255,6 +283,9 @@ impl Walk<'_, '_, '_> {
             call.ranges.resize(call.words.len(), finder.outer.range);
             // `xargs` gives its commands an empty input.
             call.stdin = Stdin::Call;
+            (call.extra, call.from) = (call.from, None);
+        } else if shape.fills {
+            (call.extra, call.from) = (call.from, None);
         }
         // `command` and `builtin` look no function up; the builtin itself is the same.
         self.call(call, finder.env);
@@ -265,8 +296,17 @@ impl Walk<'_, '_, '_> {
         let (text, guess) = match text {
             Text::Known(text) => (text, false),
             Text::Guess(text) => (text, true),
-            Text::Unread => return self.gap(finder.index, Gap::UnreadCode),
+            Text::Unread => {
+                let channels = self.channels(finder.outer);
+                self.runs(finder.index, &channels, false);
+                return self.gap(finder.index, Gap::UnreadCode);
+            }
         };
+        if guess {
+            // A value among the arguments of a known command is no code.
+            let channels = self.channels(finder.outer);
+            self.runs(finder.index, &channels, !hole_runs(&text));
+        }
         let mut gaps = finder.inner.gaps.clone();
         gaps.retain(|gap| *gap != Gap::Shadowed && *gap != Gap::UnknownProgram);
         if guess {
@@ -296,11 +336,51 @@ impl Walk<'_, '_, '_> {
         }
         let dialect =
             if same_shell || late { self.dialect } else { program.dialect.unwrap_or(Dialect::Unknown) };
-        let mut ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, late);
-        if same_shell || late {
-            ctx.wrappers.retain(|_| true);
-        }
+        let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, late);
         self.enqueue(text, env, ctx, finder.outer, dialect, guess);
+    }
+
+    /// A file that a shell reads, or that is run by its own name.
+    pub(super) fn file(
+        &mut self,
+        finder: &Finder<'_>,
+        word: &Word,
+        args: &[Word],
+        dialect: Dialect,
+        kind: FileKind,
+    ) {
+        let call = finder.outer;
+        let Some(key) = Key::of(word, &call.dir) else { return };
+        self.file_key(finder, key, args, dialect, kind);
+    }
+
+    fn file_key(&mut self, finder: &Finder<'_>, key: Key, args: &[Word], dialect: Dialect, kind: FileKind) {
+        let call = finder.outer;
+        let same_shell = matches!(finder.name, "source" | ".");
+        let mut env = if same_shell { finder.env.clone() } else { Env::new(finder.inner.dir.clone()) };
+        env.dir = finder.inner.dir.clone();
+        env.risky = finder.env.risky;
+        env.outermost = false;
+        if !args.is_empty() {
+            env.args = Some(args.to_vec());
+        }
+        let mut gaps = finder.inner.gaps.clone();
+        gaps.retain(|gap| *gap != Gap::Shadowed && *gap != Gap::UnknownProgram);
+        let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, false);
+        let place = self.place_of(call.range);
+        let task = Task {
+            text: String::new(),
+            env,
+            ctx,
+            place: Some(place),
+            depth: self.depth + 1,
+            dialect,
+            guess: false,
+        };
+        let at = self.moment(place.0, call.deferred);
+        let (gap, named) = (kind == FileKind::Input, kind == FileKind::Name);
+        let request = Request::new(finder.index, key, at, task, gap, named);
+        self.w.request(request, kind != FileKind::Input);
     }
 
     /// Functions that a text of this very shell defines: from now on their names are uncertain.
@@ -375,10 +455,33 @@ impl Walk<'_, '_, '_> {
         let forced = reading.flags.iter().any(|used| used.is(&program.input_flags));
         match first {
             Some(_) if named || forced => {}
-            Some(Word::Unknown(_) | Word::Glob(_)) if skipped(program) == 0 => {
+            Some(word @ (Word::Unknown(_) | Word::Glob(_))) if skipped(program) == 0 => {
+                // `bash <(curl URL)`, `bash "$file"`.
+                let range = reading.operands.first().and_then(|at| call.ranges.get(*at));
+                let mut channels: Vec<u32> = call.extra.into_iter().collect();
+                channels.extend(range.and_then(|range| self.met_words.get(range)).into_iter().flatten());
+                self.runs(finder.index, &channels, false);
+                if let (Some(key), Ok(number)) = (Key::of(word, &call.dir), u32::try_from(finder.index)) {
+                    let at = self.moment(self.place_of(call.range).0, call.deferred);
+                    self.w.flow.reads(Read { node: Node::Command(number), key, at, runs: true });
+                }
                 return self.gap(finder.index, Gap::UnreadCode);
             }
-            Some(_) => return,
+            Some(word) => {
+                if shell && skipped(program) == 0 {
+                    let word = word.clone();
+                    let at = reading.operands.first().copied().unwrap_or_default();
+                    let args = call.words.get(at..).unwrap_or_default().to_vec();
+                    let dialect = program.dialect.unwrap_or(Dialect::Unknown);
+                    self.file(finder, &word, &args, dialect, FileKind::Operand);
+                } else if skipped(program) == 0
+                    && let (Some(key), Ok(number)) = (Key::of(word, &call.dir), u32::try_from(finder.index))
+                {
+                    let at = self.moment(self.place_of(call.range).0, call.deferred);
+                    self.w.flow.reads(Read { node: Node::Command(number), key, at, runs: true });
+                }
+                return;
+            }
             // A program whose operands are a command reads code only when told to.
             None if !program.input_flags.is_empty()
                 && !forced
@@ -388,8 +491,21 @@ impl Walk<'_, '_, '_> {
             }
             None => {}
         }
+        let from: Vec<u32> = call.from.into_iter().collect();
+        let read = match &call.stdin {
+            Stdin::Text(_) => shell,
+            Stdin::Guess(text) => shell && !hole_runs(text),
+            _ => false,
+        };
+        self.runs(finder.index, &from, read);
         match call.stdin.clone() {
             Stdin::Call => {}
+            Stdin::File(key) if shell => {
+                self.gap(finder.index, Gap::UnreadCode);
+                let dialect = program.dialect.unwrap_or(Dialect::Unknown);
+                finder.inner.stdin = Stdin::Unknown;
+                self.file_key(finder, key, &[], dialect, FileKind::Input);
+            }
             Stdin::Text(text) if shell => {
                 finder.inner.stdin = Stdin::Unknown;
                 self.text(finder, Text::Known(text), program, &[]);
@@ -399,7 +515,9 @@ impl Walk<'_, '_, '_> {
                 self.text(finder, Text::Guess(text), program, &[]);
             }
             Stdin::Text(text) if text.trim().is_empty() => {}
-            Stdin::Text(_) | Stdin::Guess(_) | Stdin::Unknown => self.gap(finder.index, Gap::UnreadCode),
+            Stdin::Text(_) | Stdin::Guess(_) | Stdin::File(_) | Stdin::Unknown => {
+                self.gap(finder.index, Gap::UnreadCode)
+            }
         }
     }
 }

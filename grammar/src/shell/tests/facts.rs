@@ -99,16 +99,13 @@ fn words() {
             Word::Known("*".into())
         ]
     );
+    let value = |quoted| Piece::Value { name: "X".into(), quoted, unset: Some(String::new()) };
     assert_eq!(
         words("a \"$X\" x$X ~/$X"),
         [
-            Word::Unknown(vec![Piece::Hole { quoted: true }]),
-            Word::Unknown(vec![Piece::Text("x".into()), Piece::Hole { quoted: false }]),
-            Word::Unknown(vec![
-                Piece::Tilde("~".into()),
-                Piece::Text("/".into()),
-                Piece::Hole { quoted: false }
-            ]),
+            Word::Unknown(vec![value(true)]),
+            Word::Unknown(vec![Piece::Text("x".into()), value(false)]),
+            Word::Unknown(vec![Piece::Tilde("~".into()), Piece::Text("/".into()), value(false)]),
         ]
     );
     assert_eq!(words("a \"$@\""), [Word::Unknown(vec![Piece::Hole { quoted: false }])]);
@@ -313,7 +310,7 @@ fn wrappers() {
     lists("busybox sh -c 'rm y'", &["busybox sh -c rm y", "rm y", "sh -c rm y"]);
     lists("sudo -v; command -V rm", &["sudo -v", "command -V rm"]);
     lists("su - bob -c 'rm y'", &["su - bob -c rm y", "rm y"]);
-    lists("echo 'rm y' | tee f | bash", &["bash", "echo rm y", "tee f"]);
+    lists("echo 'rm y' | tee f | bash", &["bash", "echo rm y", "rm y", "tee f"]);
     lists("printf '%s %s\\n' rm y | sudo sh", &["printf %s %s\\n rm y", "sh", "sudo sh", "rm y"]);
     lists(
         "timeout 5 bash -c \"sudo sh -c 'rm y'\"",

@@ -14,7 +14,8 @@ impl<'t> Walk<'_, '_, 't> {
         let ctx = if compound.redirects.is_empty() {
             outer
         } else {
-            with_redirects = self.redirected(&compound.redirects, env, outer);
+            let written = self.compound_output(compound, env, &outer.stdin);
+            with_redirects = self.redirected(&compound.redirects, env, outer, &written);
             &with_redirects
         };
         match &compound.kind {
@@ -23,7 +24,11 @@ impl<'t> Walk<'_, '_, 't> {
                 self.w.feature(Feature::Subshell);
                 self.list(list, &mut env.clone(), ctx);
             }
-            Kind::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), env, ctx),
+            Kind::If { branches, otherwise } => {
+                self.w.unsure += 1;
+                self.branches(branches, otherwise.as_ref(), env, ctx);
+                self.w.unsure -= 1;
+            }
             Kind::While { condition, body } => {
                 self.repeat(compound, None, env, |walk, env| {
                     walk.condition(condition, env, ctx);
@@ -43,7 +48,11 @@ impl<'t> Walk<'_, '_, 't> {
                     walk.list(body, env, ctx);
                 });
             }
-            Kind::Case { word, arms } => self.case(compound.text, word, arms, env, ctx),
+            Kind::Case { word, arms } => {
+                self.w.unsure += 1;
+                self.case(compound.text, word, arms, env, ctx);
+                self.w.unsure -= 1;
+            }
             Kind::Test(words) => {
                 self.w.arithmetic = true;
                 self.evaluates_test(words, env);
@@ -62,7 +71,9 @@ impl<'t> Walk<'_, '_, 't> {
             Kind::Function { name, body } => self.function(name, body, env, ctx),
             Kind::Coproc(node) => {
                 self.w.feature(Feature::Background);
-                self.node(node, &mut env.clone(), ctx);
+                let mut inner = ctx.clone();
+                inner.to = Some(self.w.flow.named("$COPROC"));
+                self.node(node, &mut env.clone(), &inner);
             }
         }
     }
@@ -131,7 +142,8 @@ impl<'t> Walk<'_, '_, 't> {
     ) {
         let mut vals: Option<Vec<Val>> = words.map(|_| Vec::new());
         for node in words.unwrap_or_default() {
-            self.visit(&node.bits, env, ctx);
+            let met = self.visit_word(&node.bits, env, ctx);
+            self.assigned(name, &met);
             self.gets(name, &node.bits, env);
             // A file may be called anything.
             if node.bits.iter().any(|bit| matches!(bit, Bit::Bare(text) if text.contains(['*', '?', '[']))) {
@@ -182,8 +194,10 @@ impl<'t> Walk<'_, '_, 't> {
         let before = env.clone();
         let from = self.w.commands.len();
         self.w.loops += 1;
+        self.w.unsure += 1;
         walk(self, env);
         self.w.loops -= 1;
+        self.w.unsure -= 1;
         // An unknown program may be any builtin and widened the state; no grant reaches a text that has one.
         let known =
             !self.w.commands.iter().skip(from).any(|command| command.gaps.contains(&Gap::UnknownProgram));
@@ -217,6 +231,8 @@ impl<'t> Walk<'_, '_, 't> {
         (state.risky, state.ifs) = (env.risky, env.ifs);
         let mut inner = ctx.clone();
         inner.deferred = true;
+        inner.from = Some(self.w.flow.named(&format!("<{name}")));
+        inner.to = Some(self.w.flow.named(&format!(">{name}")));
         // Called from anywhere, so anything may come on its input (`curl URL | f`).
         if inner.stdin == Stdin::Call {
             inner.stdin = Stdin::Unknown;
