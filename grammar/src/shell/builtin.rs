@@ -150,7 +150,10 @@ impl Walk<'_, '_, '_> {
                 env.forget("REPLY");
             }
             "set" => self.set(args, env),
-            "shift" => env.args = None,
+            "shift" => {
+                env.args = None;
+                env.outermost = false;
+            }
             "shopt" | "enable"
                 if args.iter().any(|word| word.known() != Some("-s") && word.known() != Some("-q")) => {}
             "eval" | "source" | "." | "fc" => self.reread(name, args, env),
@@ -231,19 +234,23 @@ impl Walk<'_, '_, '_> {
                 Some("--") => {
                     let mut all = vec![Word::Known("bash".into())];
                     all.extend(after.iter().cloned());
+                    env.outermost = false;
                     env.args = if after.iter().any(Word::may_split) { None } else { Some(all) };
                     return;
                 }
                 Some("-o" | "+o") => {
                     let on = word.known() == Some("-o");
-                    if after.first().and_then(Word::known) == Some("errexit") {
-                        env.errexit = on;
+                    match after.first().and_then(Word::known) {
+                        Some("errexit") => env.errexit = on,
+                        Some("nounset") => env.nounset |= on,
+                        _ => {}
                     }
                     rest = after.get(1..).unwrap_or_default();
                     continue;
                 }
                 Some(text) if text.starts_with('-') && text.len() > 1 => {
                     env.errexit |= text.contains('e');
+                    env.nounset |= text.contains('u');
                     if text.ends_with('o') {
                         env.errexit |= after.first().and_then(Word::known) == Some("errexit");
                         rest = after.get(1..).unwrap_or_default();
@@ -253,6 +260,7 @@ impl Walk<'_, '_, '_> {
                 Some(text) if text.starts_with('+') => env.errexit &= !text.contains('e'),
                 _ => {
                     env.args = None;
+                    env.outermost = false;
                     env.errexit = false;
                     return;
                 }

@@ -101,6 +101,10 @@ pub(crate) struct Env {
     pub(crate) ifs: bool,
     /// Standard input was replaced for good (`exec < FILE`).
     pub(crate) input: bool,
+    /// Variables that something looked at, so that they are not taken for empty.
+    pub(crate) seen: BTreeSet<String>,
+    /// `set -u` is on.
+    pub(crate) nounset: bool,
     /// In the text of the call itself, outside of functions: the positional parameters are empty.
     pub(crate) outermost: bool,
 }
@@ -122,6 +126,8 @@ impl Env {
             ifs: false,
             input: false,
             outermost: false,
+            seen: BTreeSet::new(),
+            nounset: false,
         }
     }
 
@@ -214,6 +220,8 @@ impl Env {
         self.ifs |= other.ifs;
         self.input |= other.input;
         self.outermost &= other.outermost;
+        self.seen.extend(other.seen.iter().cloned());
+        self.nounset |= other.nounset;
     }
 
     /// The variables whose value differs between two states.

@@ -158,7 +158,7 @@ impl Flow {
                     continue;
                 }
                 match (read.node, read.runs) {
-                    (Node::Command(command), true) => code.push((command, write.node, write.text.is_some())),
+                    (Node::Command(command), true) => code.push((command, write.node, write.was_read())),
                     (to, _) => edges.push((write.node, to)),
                 }
             }
@@ -229,6 +229,17 @@ impl Flow {
         }
         marks
     }
+}
+
+/// Whether a hole that was filled may be the name of a command: at the start of a text or behind what begins one.
+pub(crate) fn hole_runs(text: &str) -> bool {
+    text.match_indices("${_}").any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default().trim_end_matches(['"', '\'', ' ', '\t']);
+        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        before.is_empty()
+            || before.ends_with([';', '&', '|', '(', '{', '\n', '`', '!'])
+            || matches!(word, "then" | "do" | "else" | "eval" | "exec" | "command" | "sudo" | "c" | "time")
+    })
 }
 
 /// The commands behind some nodes, the nearest first.

@@ -116,6 +116,9 @@ impl Walk<'_, '_, '_> {
         if full.contains('/') || matches!(call.words.first(), Some(Word::Tilde(_))) {
             self.named_file(index, &call, &name, env);
         }
+        if matches!(name.as_str(), "source" | ".") && full == name {
+            self.sourced(index, &call, &name, env);
+        }
         let Some(program) = program else { return };
         self.features_of(index, &program, &reading);
         let mut inner = call.clone();
@@ -142,6 +145,18 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// `source FILE`.
+    fn sourced(&mut self, index: usize, call: &Call, name: &str, env: &Env) {
+        let at = call.words.iter().skip(1).take_while(|word| word.known() == Some("--")).count() + 1;
+        let Some(word) = call.words.get(at) else { return };
+        let mut inner = call.clone();
+        inner.wrappers.push(name.to_string());
+        inner.level += 1;
+        let finder = Finder { index, name, env, outer: call, inner };
+        let args = call.words.get(at..).filter(|args| args.len() > 1).unwrap_or_default();
+        self.run_file(&finder, at, word, args, (self.dialect, None));
+    }
+
     /// A file that is run by its own name.
     fn named_file(&mut self, index: usize, call: &Call, name: &str, env: &Env) {
         let mut inner = call.clone();
@@ -149,7 +164,7 @@ impl Walk<'_, '_, '_> {
         inner.level += 1;
         let finder = Finder { index, name: "", env, outer: call, inner };
         if let Some(word) = call.words.first() {
-            self.file(&finder, word, &call.words, Dialect::Unknown, find::FileKind::Name);
+            self.file(&finder, word, &call.words, (Dialect::Unknown, None), find::FileKind::Name);
         }
     }
 
@@ -236,7 +251,7 @@ impl Walk<'_, '_, '_> {
 
     fn enqueue(&mut self, text: String, env: Env, ctx: Ctx, call: &Call, dialect: Dialect, guess: bool) {
         let (place, depth) = (Some(self.place_of(call.range)), self.depth + 1);
-        self.w.enqueue(Task { text, env, ctx, place, depth, dialect, guess });
+        self.w.enqueue(Task { text, env, ctx, place, depth, dialect, guess, code: None });
     }
 
     fn gap(&mut self, index: usize, gap: Gap) {

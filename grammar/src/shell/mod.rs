@@ -398,7 +398,16 @@ pub fn analyze(text: &str, dialect: Dialect, programs: &dyn Programs) -> Analysi
     };
     let mut env = env::Env::new(Dir::Call);
     env.outermost = true;
-    let task = walk::Task { text: text.to_string(), env, ctx, place: None, depth: 0, dialect, guess: false };
+    let task = walk::Task {
+        text: text.to_string(),
+        env,
+        ctx,
+        place: None,
+        depth: 0,
+        dialect,
+        guess: false,
+        code: None,
+    };
     walker.enqueue(task);
     walker.run(&text)
 }

@@ -64,10 +64,12 @@ fn unknown(e: &Expander<'_>, head: &str, tail: &str, plain: bool, quoted: bool) 
     if !positional && !is_name(head) || !plain {
         return Frag::Hole { quoted };
     }
-    let open = match positional {
-        true => e.env.outermost && head != "0",
-        false => e.env.get(head).is_none() && !e.env.all_volatile && !is_set_by_shell(head),
-    };
+    let open = !e.env.nounset && !e.env.seen.contains(head);
+    let open = open
+        && match positional {
+            true => e.env.outermost && head != "0",
+            false => e.env.get(head).is_none() && !e.env.all_volatile && !is_set_by_shell(head),
+        };
     let other =
         |text: &str| !text.starts_with('~') && (quoted || !text.contains([' ', '\t', '\n', '*', '?', '[']));
     let default = match tail.trim_start_matches(':').split_at_checked(1) {

@@ -58,6 +58,9 @@ impl<'t> Walk<'_, '_, 't> {
         self.process_input = outer;
         let written = as_written(written);
         self.tainted_by(&simple.words, env);
+        if let Some([Bit::Bare("[" | "test" | ":")]) = simple.words.first().map(|word| word.bits.as_slice()) {
+            checked(&simple.words, env);
+        }
 
         let choices = self.choices(simple, env);
         let mut first: Option<Vec<Word>> = None;
@@ -255,6 +258,18 @@ impl<'t> Walk<'_, '_, 't> {
                 self.w.subscript_code.get_or_insert(at);
             }
             env.set(assign.name, value);
+        }
+    }
+}
+
+/// What a test looks at, or `${X:?}` demands, is not taken for empty behind it.
+pub(crate) fn checked(words: &[WordNode<'_>], env: &mut Env) {
+    for bit in words.iter().flat_map(|word| &word.bits) {
+        if let Bit::Param { head, .. } = bit
+            && is_name(head)
+            && env.get(head).is_none()
+        {
+            env.seen.insert((*head).to_string());
         }
     }
 }

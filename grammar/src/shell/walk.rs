@@ -4,6 +4,7 @@
 //! taken for known is a problem. Texts inside texts wait in a queue, so nesting them costs no stack.
 
 use super::ast::*;
+use super::code::Language;
 use super::env::{Env, Val};
 use super::expand::Expander;
 use super::flow::Flow;
@@ -68,6 +69,8 @@ pub(crate) struct Task {
     pub(crate) dialect: Dialect,
     /// Holes of the text were filled with a placeholder; what cannot be read in it is no news.
     pub(crate) guess: bool,
+    /// The text is code of another language, run by the command of this index.
+    pub(crate) code: Option<(Language, usize)>,
 }
 
 /// Everything that is collected over all texts.
@@ -229,7 +232,19 @@ impl<'p> Walker<'p> {
         analysis
     }
 
+    /// Reads code of another language.
+    fn foreign(&mut self, _task: &Task, _language: Language, index: usize) {
+        if let Some(command) = self.commands.get_mut(index)
+            && !command.gaps.contains(&Gap::UnreadCode)
+        {
+            command.gaps.push(Gap::UnreadCode);
+        }
+    }
+
     fn task(&mut self, task: Task) {
+        if let Some((language, index)) = task.code {
+            return self.foreign(&task, language, index);
+        }
         let tree = parse(&task.text);
         let at =
             |offset: usize| task.place.map_or(u32::try_from(offset).unwrap_or(u32::MAX), |(start, _)| start);
@@ -457,6 +472,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                         depth,
                         dialect,
                         guess: false,
+                        code: None,
                     });
                 }
                 Bit::Arith { text, inside, .. } => {

@@ -87,7 +87,7 @@ impl Key {
     /// Whether the other stands somewhere below this one.
     fn above(&self, other: &Key) -> bool {
         if self.adrift || other.adrift {
-            return true;
+            return !other.path.starts_with(['/', '~', '$']);
         }
         match self.path.as_str() {
             "" => !other.path.starts_with(['/', '~', '$']),
@@ -101,6 +101,11 @@ impl Write {
     /// Whether a file may be the one that was written.
     pub(crate) fn holds(&self, key: &Key) -> bool {
         self.key.meets(key) || self.tree && self.key.above(key)
+    }
+
+    /// Whether all that is written is known but for values among arguments.
+    pub(crate) fn was_read(&self) -> bool {
+        self.text.as_ref().is_some_and(|(text, guess)| !guess || !super::hole_runs(text))
     }
 
     /// Whether it is certainly that file.

@@ -7,6 +7,7 @@ use super::files::{Key, Write};
 use super::programs::{listens, marks, operands, writes};
 use super::{Moment, NETWORK, Node, Read};
 use crate::shell::ast::{Bit, List};
+use crate::shell::effects::Touch;
 use crate::shell::inner::Call;
 use crate::shell::options::{Reading, is_name};
 use crate::shell::program::Program;
@@ -26,6 +27,9 @@ const ASSIGNING: &[&str] = &[
     "local",
     "readonly",
 ];
+
+/// Programs that change a file but not what is in it.
+const KEEPS_CONTENT: &[&str] = &["chmod", "chown", "chgrp", "touch", "setfacl", "chattr", "xattr", "chcon"];
 
 /// A static output: the text, and whether holes in it were filled.
 pub(crate) type Written = Option<(String, bool)>;
@@ -233,6 +237,11 @@ impl<'t> Walk<'_, '_, 't> {
         let Ok(number) = u32::try_from(index) else { return };
         let node = Node::Command(number);
         let at = self.moment(self.place_of(call.range).0, call.deferred);
+        let command = self.w.commands.get(index);
+        if command.is_some_and(|command| command.network) {
+            self.w.flow.mark(node, NETWORK);
+        }
+        let touches = command.map(|command| command.touches.clone()).unwrap_or_default();
         self.w.flow.mark(node, marks(name, program, call));
         if let Some(from) = call.from.filter(|_| listens(name)) {
             self.w.flow.edge(Node::Channel(from), node);
@@ -267,10 +276,17 @@ impl<'t> Walk<'_, '_, 't> {
                 self.w.flow.edge(node, Node::Channel(to));
             }
         }
-        self.link_files(number, call, name, reading, at);
+        self.link_files(number, call, name, (reading, &touches), at);
     }
 
-    fn link_files(&mut self, number: u32, call: &Call, name: &str, reading: &Reading, at: Moment) {
+    fn link_files(
+        &mut self,
+        number: u32,
+        call: &Call,
+        name: &str,
+        (reading, touches): (&Reading, &[Touch]),
+        at: Moment,
+    ) {
         let node = Node::Command(number);
         for (at_word, (word, part)) in call.words.iter().zip(&reading.parts).enumerate() {
             match part {
@@ -302,7 +318,18 @@ impl<'t> Walk<'_, '_, 't> {
         }
         let certain = self.w.unsure == 0 && !call.deferred;
         let copies = matches!(name, "tee" | "sponge" | "dd") && operands(call, reading).len() < 64;
-        for (key, tree, append) in writes(name, call, reading) {
+        let mut all = writes(name, call, reading);
+        if all.is_empty() && !KEEPS_CONTENT.contains(&name) {
+            for ((word, part), touch) in call.words.iter().zip(&reading.parts).zip(touches) {
+                let word = match part {
+                    Part::Flag { value, .. } => value.as_ref(),
+                    _ => Some(word),
+                };
+                let key = word.filter(|_| touch.has(Touch::WRITE)).and_then(|word| Key::of(word, &call.dir));
+                all.extend(key.map(|key| (key, touch.has(Touch::TREE), true)));
+            }
+        }
+        for (key, tree, append) in all {
             let text = if copies && !tree { call.written.clone() } else { None };
             self.w.flow.writes(Write { node, key, at, tree, text, append, certain });
         }

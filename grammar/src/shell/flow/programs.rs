@@ -145,7 +145,9 @@ pub(crate) fn writes(name: &str, call: &Call, reading: &Reading) -> Vec<(Key, bo
                 let behind = operands
                     .iter()
                     .skip_while(|word| !matches!(word.known(), Some("clone" | "checkout" | "co" | "export")));
-                let behind: Vec<&&Word> = behind.skip(1).collect();
+                // Numbers and words are values of flags that no data told.
+                let address = |word: &&&Word| word.known().is_none_or(|text| text.contains(['/', ':']));
+                let behind: Vec<&&Word> = behind.skip(1).skip_while(|word| !address(word)).collect();
                 let folder = match behind.as_slice() {
                     [_, folder, ..] => key(folder),
                     [url] => match url.known().and_then(file_of_url) {
@@ -190,7 +192,7 @@ pub(crate) fn writes(name: &str, call: &Call, reading: &Reading) -> Vec<(Key, bo
                 (None, Some((last, rest))) if !rest.is_empty() => (Some(*last), rest),
                 _ => (None, &[] as &[&Word]),
             };
-            if let Some(target) = target.and_then(|word| key(word)) {
+            if let Some(target) = target.and_then(key) {
                 for word in from.iter().filter_map(|word| word.known()) {
                     let file = word.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
                     out.push((target.child(file), name != "scp" && name != "ln", false));

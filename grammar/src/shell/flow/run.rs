@@ -5,8 +5,8 @@
 
 use super::files::Key;
 use super::{Moment, Node, Read};
-use crate::shell::Gap;
 use crate::shell::walk::{Task, Walker};
+use crate::shell::{Dialect, Gap};
 
 /// Most texts that one file may hold.
 const MAX_TEXTS: usize = 8;
@@ -64,6 +64,9 @@ impl Walker<'_> {
                 if guess {
                     task.ctx.gaps.push(Gap::UnreadCode);
                 }
+                if request.named {
+                    task.dialect = dialect_of(&text);
+                }
                 (task.text, task.guess) = (text, guess);
                 some |= self.enqueue(task);
             }
@@ -81,7 +84,7 @@ impl Walker<'_> {
             let strange = request.named && texts.iter().any(|(text, _)| !is_shell_text(text));
             let unread = other || strange || texts.iter().any(|(_, guess)| *guess) || texts.len() > MAX_TEXTS;
             let Some(command) = self.commands.get_mut(request.index) else { continue };
-            if texts.is_empty() {
+            if texts.is_empty() && !unread {
                 continue;
             }
             if unread && !command.gaps.contains(&Gap::UnreadCode) {
@@ -124,13 +127,25 @@ impl Walker<'_> {
     }
 }
 
-/// Whether a shell reads the text when it is run by its own name.
-fn is_shell_text(text: &str) -> bool {
-    let Some(line) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) else { return true };
+/// The program that the first line of a text names.
+fn interpreter(text: &str) -> Option<&str> {
+    let line = text.strip_prefix("#!")?.lines().next()?;
     let mut words = line.split_whitespace().map(|word| word.rsplit('/').next().unwrap_or_default());
-    let program = match words.next() {
+    match words.next() {
         Some("env") => words.find(|word| !word.starts_with('-') && !word.contains('=')),
         other => other,
-    };
-    matches!(program, Some("sh" | "bash" | "dash" | "ash" | "ksh" | "zsh" | "busybox"))
+    }
+}
+
+/// Whether a shell reads the text when it is run by its own name.
+fn is_shell_text(text: &str) -> bool {
+    !text.starts_with("#!")
+        || matches!(interpreter(text), Some("sh" | "bash" | "dash" | "ash" | "ksh" | "zsh" | "busybox"))
+}
+
+fn dialect_of(text: &str) -> Dialect {
+    match interpreter(text) {
+        Some("bash" | "zsh") => Dialect::Bash,
+        _ => Dialect::Unknown,
+    }
 }

@@ -4,10 +4,11 @@
 //! the program that reads it, whatever else is listed.
 
 use super::{Call, Finder, value_of};
+use crate::shell::code::Language;
 use crate::shell::env::{Env, is_risky};
 use crate::shell::flow::files::Key;
 use crate::shell::flow::run::Request;
-use crate::shell::flow::{Node, Read};
+use crate::shell::flow::{Node, hole_runs};
 use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read, skipped};
 use crate::shell::program::{Inner, Program};
 use crate::shell::simple::split_words;
@@ -27,21 +28,12 @@ enum Text {
 pub(super) enum FileKind {
     /// A shell gets it as an operand.
     Operand,
+    /// The same, and the name is not known.
+    Doubtful,
     /// By its own name.
     Name,
     /// A shell gets it on standard input.
     Input,
-}
-
-/// Whether a hole that was filled may be the name of a command: at the start of a text or behind what begins one.
-fn hole_runs(text: &str) -> bool {
-    text.match_indices("${_}").any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default().trim_end_matches(['"', '\'', ' ', '\t']);
-        let word = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
-        before.is_empty()
-            || before.ends_with([';', '&', '|', '(', '{', '\n', '`', '!'])
-            || matches!(word, "then" | "do" | "else" | "eval" | "exec" | "command" | "sudo" | "c" | "time")
-    })
 }
 
 /// How the words of an inner command are completed.
@@ -77,10 +69,12 @@ impl Walk<'_, '_, '_> {
         let shape = Shape { placeholders, appends, fills, plain: reading.flags.is_empty() };
         let shell = is_shell_like(effective);
         let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
-        let reads_text = effective
-            .inner
-            .iter()
-            .any(|inner| matches!(inner, Inner::FlagText { flags } if text_flag(flags)));
+        let reads_text = effective.inner.iter().any(|inner| match inner {
+            Inner::FlagText { flags } | Inner::FlagCode { flags, .. } | Inner::FlagFile { flags, .. } => {
+                text_flag(flags)
+            }
+            _ => false,
+        });
         // The words of `env -S TEXT` come before the operands, so the operands alone are no command.
         let splits = effective
             .inner
@@ -177,11 +171,21 @@ impl Walk<'_, '_, '_> {
                         self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() });
                     }
                 }
-                Inner::Input | Inner::InputCode { .. } => {
-                    self.input(finder, effective, reading, reads_text, *inner == Inner::Input)
+                Inner::Input => self.input(finder, effective, reading, reads_text, None),
+                Inner::InputCode { language } => {
+                    let language = language.unwrap_or(Language::Other);
+                    self.input(finder, effective, reading, reads_text, Some(language));
                 }
                 Inner::FlagCode { flags, .. } => {
                     if text_flag(flags) {
+                        let values = reading.flags.iter().filter(|used| used.is(flags));
+                        if values
+                            .filter_map(|used| value_of(call, used.value.as_ref()))
+                            .any(|w| w.known().is_none())
+                        {
+                            let channels = self.channels(call);
+                            self.runs(finder.index, &channels, false);
+                        }
                         self.gap(finder.index, Gap::UnreadCode);
                     }
                 }
@@ -190,8 +194,28 @@ impl Walk<'_, '_, '_> {
                         self.gap(finder.index, Gap::UnreadCode);
                     }
                 }
-                // A file is code that a grant may name.
-                Inner::OperandFile { .. } | Inner::FlagFile { .. } => {}
+                Inner::OperandFile { index, language, unless } => {
+                    let at = reading.operands.get(*index as usize).copied();
+                    if let (Some(at), false, false) = (at, reads_text, text_flag(unless))
+                        && let Some(word) = call.words.get(at)
+                    {
+                        let dialect = effective.dialect.unwrap_or(Dialect::Unknown);
+                        let args = call.words.get(at..).unwrap_or_default();
+                        self.run_file(finder, at, word, args, (dialect, *language));
+                    }
+                }
+                Inner::FlagFile { flags, language } => {
+                    for used in reading.flags.iter().filter(|used| used.is(flags)) {
+                        let at = match used.value {
+                            Some(FlagValue::Next(at)) => at,
+                            _ => used.at,
+                        };
+                        if let Some(word) = value_of(call, used.value.as_ref()) {
+                            let dialect = effective.dialect.unwrap_or(Dialect::Unknown);
+                            self.run_file(finder, at, &word, &[], (dialect, *language));
+                        }
+                    }
+                }
                 Inner::InputWords => {}
             }
         }
@@ -346,15 +370,49 @@ impl Walk<'_, '_, '_> {
         finder: &Finder<'_>,
         word: &Word,
         args: &[Word],
-        dialect: Dialect,
+        reader: (Dialect, Option<Language>),
         kind: FileKind,
     ) {
         let call = finder.outer;
         let Some(key) = Key::of(word, &call.dir) else { return };
-        self.file_key(finder, key, args, dialect, kind);
+        self.file_key(finder, key, args, reader, kind);
     }
 
-    fn file_key(&mut self, finder: &Finder<'_>, key: Key, args: &[Word], dialect: Dialect, kind: FileKind) {
+    /// A file that a program gets as an operand and runs: `bash x.sh`, `bash <(curl URL)`, `bash "$file"`.
+    pub(super) fn run_file(
+        &mut self,
+        finder: &Finder<'_>,
+        at: usize,
+        word: &Word,
+        args: &[Word],
+        reader: (Dialect, Option<Language>),
+    ) {
+        if matches!(word, Word::Unknown(_) | Word::Glob(_) | Word::OneOf(_)) {
+            let call = finder.outer;
+            let mut channels: Vec<u32> = call.extra.into_iter().collect();
+            let met = call.ranges.get(at).and_then(|range| self.met_words.get(range));
+            channels.extend(met.into_iter().flatten());
+            self.runs(finder.index, &channels, false);
+            self.gap(finder.index, Gap::UnreadCode);
+            return self.file(finder, word, args, reader, FileKind::Doubtful);
+        }
+        let text = word.known().unwrap_or_default();
+        if let Some(number) = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/")) {
+            let channel = self.w.flow.named(&format!("&{number}"));
+            self.runs(finder.index, &[channel], false);
+            self.gap(finder.index, Gap::UnreadCode);
+        }
+        self.file(finder, word, args, reader, FileKind::Operand);
+    }
+
+    fn file_key(
+        &mut self,
+        finder: &Finder<'_>,
+        key: Key,
+        args: &[Word],
+        (dialect, language): (Dialect, Option<Language>),
+        kind: FileKind,
+    ) {
         let call = finder.outer;
         let same_shell = matches!(finder.name, "source" | ".");
         let mut env = if same_shell { finder.env.clone() } else { Env::new(finder.inner.dir.clone()) };
@@ -376,9 +434,11 @@ impl Walk<'_, '_, '_> {
             depth: self.depth + 1,
             dialect,
             guess: false,
+            code: language.map(|language| (language, finder.index)),
         };
         let at = self.moment(place.0, call.deferred);
-        let (gap, named) = (kind == FileKind::Input, kind == FileKind::Name);
+        let gap = matches!(kind, FileKind::Input | FileKind::Doubtful);
+        let named = kind == FileKind::Name;
         let request = Request::new(finder.index, key, at, task, gap, named);
         self.w.request(request, kind != FileKind::Input);
     }
@@ -436,89 +496,81 @@ impl Walk<'_, '_, '_> {
         self.inner(&mut finder, program, &again);
     }
 
-    /// Code on standard input, or in a file that nobody can name.
+    /// Code on standard input, or in a file that is an operand.
     fn input(
         &mut self,
         finder: &mut Finder<'_>,
         program: &Program,
         reading: &Reading,
         reads_text: bool,
-        shell: bool,
+        language: Option<Language>,
     ) {
         let call = finder.outer;
         if reads_text {
             return;
         }
-        let first = reading.operands.get(skipped(program)).and_then(|at| call.words.get(*at));
+        let reader = (program.dialect.unwrap_or(Dialect::Unknown), language);
+        let at = reading.operands.get(skipped(program)).copied();
+        let first = at.and_then(|at| call.words.get(at));
         let named =
             matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
         let forced = reading.flags.iter().any(|used| used.is(&program.input_flags));
-        match first {
-            Some(_) if named || forced => {}
-            Some(word @ (Word::Unknown(_) | Word::Glob(_))) if skipped(program) == 0 => {
-                // `bash <(curl URL)`, `bash "$file"`.
-                let range = reading.operands.first().and_then(|at| call.ranges.get(*at));
-                let mut channels: Vec<u32> = call.extra.into_iter().collect();
-                channels.extend(range.and_then(|range| self.met_words.get(range)).into_iter().flatten());
-                self.runs(finder.index, &channels, false);
-                if let (Some(key), Ok(number)) = (Key::of(word, &call.dir), u32::try_from(finder.index)) {
-                    let at = self.moment(self.place_of(call.range).0, call.deferred);
-                    self.w.flow.reads(Read { node: Node::Command(number), key, at, runs: true });
-                }
-                return self.gap(finder.index, Gap::UnreadCode);
-            }
-            Some(word) => {
-                if shell && skipped(program) == 0 {
-                    let word = word.clone();
-                    let at = reading.operands.first().copied().unwrap_or_default();
-                    let args = call.words.get(at..).unwrap_or_default().to_vec();
-                    let dialect = program.dialect.unwrap_or(Dialect::Unknown);
-                    self.file(finder, &word, &args, dialect, FileKind::Operand);
-                } else if skipped(program) == 0
-                    && let (Some(key), Ok(number)) = (Key::of(word, &call.dir), u32::try_from(finder.index))
-                {
-                    let at = self.moment(self.place_of(call.range).0, call.deferred);
-                    self.w.flow.reads(Read { node: Node::Command(number), key, at, runs: true });
+        match (first, at) {
+            (Some(_), _) if named || forced => {}
+            (Some(word), Some(at)) => {
+                let told = program.inner.iter().any(|inner| matches!(inner, Inner::OperandFile { .. }));
+                if skipped(program) == 0 && !told {
+                    let (word, args) = (word.clone(), call.words.get(at..).unwrap_or_default().to_vec());
+                    self.run_file(finder, at, &word, &args, reader);
                 }
                 return;
             }
             // A program whose operands are a command reads code only when told to.
-            None if !program.input_flags.is_empty()
+            _ if !program.input_flags.is_empty()
                 && !forced
                 && program.inner.iter().any(|i| matches!(i, Inner::Operands { .. })) =>
             {
                 return;
             }
-            None => {}
+            _ => {}
         }
-        let from: Vec<u32> = call.from.into_iter().collect();
         let read = match &call.stdin {
-            Stdin::Text(_) => shell,
-            Stdin::Guess(text) => shell && !hole_runs(text),
+            Stdin::Text(_) => language.is_none(),
+            Stdin::Guess(text) => language.is_none() && !hole_runs(text),
             _ => false,
         };
-        self.runs(finder.index, &from, read);
-        match call.stdin.clone() {
-            Stdin::Call => {}
-            Stdin::File(key) if shell => {
-                self.gap(finder.index, Gap::UnreadCode);
-                let dialect = program.dialect.unwrap_or(Dialect::Unknown);
-                finder.inner.stdin = Stdin::Unknown;
-                self.file_key(finder, key, &[], dialect, FileKind::Input);
-            }
-            Stdin::Text(text) if shell => {
-                finder.inner.stdin = Stdin::Unknown;
-                self.text(finder, Text::Known(text), program, &[]);
-            }
-            Stdin::Guess(text) if shell => {
-                finder.inner.stdin = Stdin::Unknown;
-                self.text(finder, Text::Guess(text), program, &[]);
-            }
-            Stdin::Text(text) if text.trim().is_empty() => {}
-            Stdin::Text(_) | Stdin::Guess(_) | Stdin::File(_) | Stdin::Unknown => {
-                self.gap(finder.index, Gap::UnreadCode)
-            }
+        if let (Some(from), Ok(number)) = (call.from, u32::try_from(finder.index)) {
+            self.w.flow.runs(number, Node::Channel(from), read);
         }
+        let (text, guess) = match call.stdin.clone() {
+            Stdin::Call => return,
+            Stdin::File(key) => {
+                self.gap(finder.index, Gap::UnreadCode);
+                finder.inner.stdin = Stdin::Unknown;
+                return self.file_key(finder, key, &[], reader, FileKind::Input);
+            }
+            Stdin::Unknown => return self.gap(finder.index, Gap::UnreadCode),
+            Stdin::Text(text) => (text, false),
+            Stdin::Guess(text) => (text, true),
+        };
+        finder.inner.stdin = Stdin::Unknown;
+        match language {
+            Some(_) if text.trim().is_empty() => {}
+            Some(language) => self.code_text(finder, text, guess, language),
+            None if guess => self.text(finder, Text::Guess(text), program, &[]),
+            None => self.text(finder, Text::Known(text), program, &[]),
+        }
+    }
+
+    /// Puts a text of another language in the queue.
+    pub(super) fn code_text(&mut self, finder: &Finder<'_>, text: String, guess: bool, language: Language) {
+        let mut env = Env::new(finder.inner.dir.clone());
+        env.risky = finder.env.risky;
+        let gaps = finder.inner.gaps.clone();
+        let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, false);
+        let (place, depth) = (Some(self.place_of(finder.outer.range)), self.depth + 1);
+        let code = Some((language, finder.index));
+        self.w.enqueue(Task { text, env, ctx, place, depth, dialect: self.dialect, guess, code });
     }
 }
 

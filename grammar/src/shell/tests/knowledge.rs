@@ -1,6 +1,7 @@
 //! A small source of program knowledge for the tests, in the shape that `program` blocks are lowered to.
 
 use crate::shell::Dialect;
+use crate::shell::code::Language;
 use crate::shell::program::{Inner, OptionStyle, Program, Programs, Subcommand};
 
 /// The programs that the tests need.
@@ -193,7 +194,13 @@ impl Programs for Known {
             "rsync" => {
                 Program { value_flags: list("-e --rsh"), inner: vec![text("-e --rsh")], ..Program::default() }
             }
-            "python" | "python3" => wrapper("-c -m -W -X", vec![Inner::InputCode { language: None }]),
+            "python" | "python3" => wrapper(
+                "-c -m -W -X",
+                vec![
+                    Inner::FlagCode { flags: list("-c"), language: Language::Python },
+                    Inner::InputCode { language: Some(Language::Python) },
+                ],
+            ),
             _ => return None,
         };
         Some(Program { names: vec![name.to_string()], ..program })

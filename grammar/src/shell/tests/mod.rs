@@ -4,6 +4,7 @@ mod knowledge;
 
 mod expansion;
 mod facts;
+mod flow;
 mod limits;
 
 mod bash;

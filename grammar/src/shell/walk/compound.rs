@@ -6,6 +6,7 @@
 use super::{Ctx, Stdin, Walk};
 use crate::shell::ast::*;
 use crate::shell::env::{Env, Function, MAX_VALUES, Val, Value};
+use crate::shell::simple::checked;
 use crate::shell::{Dir, Feature, Gap};
 
 impl<'t> Walk<'_, '_, 't> {
@@ -56,6 +57,7 @@ impl<'t> Walk<'_, '_, 't> {
             Kind::Test(words) => {
                 self.w.arithmetic = true;
                 self.evaluates_test(words, env);
+                checked(words, env);
                 for word in words {
                     self.visit(&word.bits, env, ctx);
                 }
