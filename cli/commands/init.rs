@@ -62,12 +62,7 @@ fn said(file: &str, found: &[&Sign], grants: String) -> String {
         "wrote {file}\n  found    {names}\n  allowed  edits in this folder (asks for .github and .git), reading commands\n"
     );
     for sign in found {
-        for run in sign.reads {
-            text.push_str(&format!("           {run}\n"));
-        }
-        for run in sign.runs {
-            text.push_str(&format!("           {run}    runs project code: grants what a shell grants\n"));
-        }
+        text.push_str(&format!("           {} ({}): {}\n", sign.pack, starter::GRANTS, sign.runs));
     }
     text.push_str(&format!(
         "  {grants}\n\

@@ -1,7 +1,6 @@
 //! The starter policy of `policy init`, fitted to what lies in a folder.
 //!
-//! INVARIANT: every command that it allows stands in one of two rules: those that only read, and those that run code of
-//! the project and are said to.
+//! INVARIANT: whatever runs code of the project is allowed by a pack that is named in a line of its own, which says so.
 
 use policy_grammar::source::FileId;
 use std::path::Path;
@@ -12,107 +11,74 @@ pub struct Sign {
     file: &'static str,
     /// What it is called.
     pub name: &'static str,
-    /// Run patterns of commands that only read.
-    pub reads: &'static [&'static str],
-    /// Run patterns of commands that run the project's own code.
-    pub runs: &'static [&'static str],
+    /// The pack that allows its loop.
+    pub pack: &'static str,
+    /// What that pack allows, for a person.
+    pub runs: &'static str,
     test: &'static str,
 }
 
+const fn sign(
+    file: &'static str,
+    name: &'static str,
+    pack: &'static str,
+    runs: &'static str,
+    test: &'static str,
+) -> Sign {
+    Sign { file, name, pack, runs, test }
+}
+
+/// Scripts of the usual names and checkers.
+const SCRIPTS: &str = "scripts named build, lint, test, …; tsc, eslint, vitest, jest";
+
 /// Looked for in this order.
 const SIGNS: &[Sign] = &[
-    Sign {
-        file: "Cargo.toml",
-        name: "Rust (cargo)",
-        reads: &["cargo {tree,metadata} ...", "cargo fmt --check"],
-        runs: &["cargo {build,check,clippy,test} -* ..."],
-        test: "cargo test --workspace",
-    },
-    Sign {
-        file: "pnpm-lock.yaml",
-        name: "JavaScript (pnpm)",
-        reads: &["pnpm {list,why,outdated} ..."],
-        runs: &["pnpm test", "pnpm run {build,lint,test}"],
-        test: "pnpm test",
-    },
-    Sign {
-        file: "yarn.lock",
-        name: "JavaScript (yarn)",
-        reads: &["yarn {list,why} ..."],
-        runs: &["yarn test", "yarn run {build,lint,test}"],
-        test: "yarn test",
-    },
-    Sign {
-        file: "bun.lock",
-        name: "JavaScript (bun)",
-        reads: &["bun pm ls"],
-        runs: &["bun test ...", "bun run {build,lint,test}"],
-        test: "bun run test",
-    },
-    Sign {
-        file: "package.json",
-        name: "JavaScript (npm)",
-        reads: &["npm {ls,outdated,view} ..."],
-        runs: &["npm test", "npm run {build,lint,test}"],
-        test: "npm test",
-    },
-    Sign {
-        file: "uv.lock",
-        name: "Python (uv)",
-        reads: &["uv tree ..."],
-        // `uv run` is a wrapper: what it runs is decided as well.
-        runs: &["uv run {pytest,ruff,mypy} -* ...", "{pytest,ruff,mypy} -* ..."],
-        test: "uv run pytest -q",
-    },
-    Sign {
-        file: "pyproject.toml",
-        name: "Python",
-        reads: &["pip {list,show} ..."],
-        runs: &["{pytest,ruff,mypy} -* ..."],
-        test: "pytest -q",
-    },
-    Sign {
-        file: "requirements.txt",
-        name: "Python (pip)",
-        reads: &["pip {list,show} ..."],
-        runs: &["pytest -* ..."],
-        test: "pytest -q",
-    },
-    Sign {
-        file: "go.mod",
-        name: "Go",
-        reads: &["go {list,version,doc} ..."],
-        runs: &["go {build,test,vet} -* ..."],
-        test: "go test ./...",
-    },
-    Sign {
-        file: "Gemfile",
-        name: "Ruby (bundler)",
-        reads: &["bundle list"],
-        runs: &["bundle exec {rake,rspec} ...", "{rake,rspec} ..."],
-        test: "bundle exec rspec",
-    },
-    Sign {
-        file: "pom.xml",
-        name: "Java (Maven)",
-        reads: &["mvn dependency:tree"],
-        runs: &["mvn {compile,test,verify}"],
-        test: "mvn test",
-    },
-    Sign {
-        file: "build.gradle",
-        name: "Java (Gradle)",
-        reads: &[],
-        runs: &["gradle {build,check,test}"],
-        test: "gradle test",
-    },
-    Sign {
-        file: "Makefile",
-        name: "make",
-        reads: &[],
-        runs: &["make {all,build,check,test}"],
-        test: "make test",
-    },
+    sign(
+        "Cargo.toml",
+        "Rust (cargo)",
+        "std/cargo",
+        "cargo build, check, test, clippy, fmt, run",
+        "cargo test --workspace",
+    ),
+    sign("pnpm-lock.yaml", "JavaScript (pnpm)", "std/npm", SCRIPTS, "pnpm test"),
+    sign("yarn.lock", "JavaScript (yarn)", "std/npm", SCRIPTS, "yarn test"),
+    sign("bun.lock", "JavaScript (bun)", "std/npm", SCRIPTS, "bun run test"),
+    sign("package.json", "JavaScript (npm)", "std/npm", SCRIPTS, "npm test"),
+    sign("deno.json", "JavaScript (deno)", "std/npm", "deno test, check, lint, fmt", "deno test"),
+    sign(
+        "uv.lock",
+        "Python (uv)",
+        "std/python",
+        "pytest, ruff, mypy, tox, also through uv run",
+        "uv run pytest -q",
+    ),
+    sign("pyproject.toml", "Python", "std/python", "pytest, ruff, mypy, tox", "pytest -q"),
+    sign("requirements.txt", "Python (pip)", "std/python", "pytest, ruff, mypy, tox", "pytest -q"),
+    sign("go.mod", "Go", "std/go", "go build, test, vet, run, fmt", "go test ./..."),
+    sign(
+        "Gemfile",
+        "Ruby (bundler)",
+        "std/ruby",
+        "rspec, rubocop, rake test, also through bundle exec",
+        "bundle exec rspec",
+    ),
+    sign(
+        "composer.json",
+        "PHP (composer)",
+        "std/php",
+        "phpunit, phpstan, composer test",
+        "vendor/bin/phpunit",
+    ),
+    sign("pom.xml", "Java (Maven)", "std/jvm", "mvn compile, test, verify, package", "mvn test"),
+    sign("build.gradle", "Java (Gradle)", "std/jvm", "gradle build, check, test", "gradle test"),
+    sign("build.gradle.kts", "Java (Gradle)", "std/jvm", "gradle build, check, test", "./gradlew test"),
+    sign("build.sbt", "Scala (sbt)", "std/jvm", "sbt compile, test", "sbt test"),
+    sign("global.json", ".NET", "std/dotnet", "dotnet build, test, format", "dotnet test"),
+    sign("Directory.Build.props", ".NET", "std/dotnet", "dotnet build, test, format", "dotnet test"),
+    sign("Makefile", "make", "std/make", "make build, check, lint, test", "make test"),
+    sign("CMakeLists.txt", "CMake", "std/make", "cmake --build, ctest, ninja", "ctest"),
+    sign("justfile", "just", "std/make", "just build, check, lint, test", "just test"),
+    sign("MODULE.bazel", "Bazel", "std/make", "bazel build, test, query", "bazel test //..."),
 ];
 
 /// What is found in a folder.
@@ -128,6 +94,11 @@ pub fn found(folder: &Path) -> Vec<&'static Sign> {
     found
 }
 
+/// What a loop is said to grant, at its line.
+pub const GRANTS: &str = "runs code of the project: grants what a shell grants";
+
+const PACKS_END: &str = "use std/git, std/shell, std/secrets, std/readonly\n";
+
 /// The starter for a folder of this name, as `policy fmt` writes it.
 pub fn policy(name: &str, found: &[&Sign]) -> String {
     // Whatever a folder may be called: nothing that a quoted text cannot hold or that hides.
@@ -135,7 +106,7 @@ pub fn policy(name: &str, found: &[&Sign]) -> String {
     let mut text = format!(
         "# Written by `policy init`. Read it, change it, then run `policy compile` and `policy trust`.\n\
          policy \"{name}\" language 1\n\n\
-         use std/git, std/shell, std/secrets, std/readonly\n\n\
+         {PACKS_END}\n\
          rule edits on @std/writers {{\n\
          \x20 ask   path \"./.github/**\", \"./.git/**\"  because \"this runs elsewhere, or later\"\n\
          \x20 allow path \"./**\"\n\n\
@@ -143,27 +114,22 @@ pub fn policy(name: &str, found: &[&Sign]) -> String {
          \x20 expect ask edit_file {{ path: \".github/workflows/ci.yml\" }}\n\
          }}\n"
     );
-    let reads: Vec<&str> = found.iter().flat_map(|sign| sign.reads.iter().copied()).collect();
-    if !reads.is_empty() {
-        text.push_str("\nrule project-reads on @std/shells {\n");
-        for run in &reads {
-            text.push_str(&format!("  allow run `{run}`\n"));
-        }
-        text.push_str("\n  expect ask bash \"curl https://example.com\"\n}\n");
-    }
     if !found.is_empty() {
-        text.push_str(
-            "\n# These run code of the project, which the agent can write: they grant what a shell grants. Change `allow` to\n\
-             # `ask` to see each of them first.\nrule project-code on @std/shells {\n",
+        // The loops of packs named below are the reader's to take away, one line each.
+        let mut uses = String::new();
+        let mut tests = String::from("\ntest \"the loops of this project\" {\n");
+        for (at, sign) in found.iter().enumerate() {
+            if !found.iter().take(at).any(|before| before.pack == sign.pack) {
+                uses.push_str(&format!("use {}  # {GRANTS}: {}\n", sign.pack, sign.runs));
+            }
+            tests.push_str(&format!("  expect allow bash \"{}\"\n", sign.test));
+        }
+        text = text.replace(
+            PACKS_END,
+            &format!("{PACKS_END}\n# Take a line away, and what it allows asks.\n{uses}"),
         );
-        for run in found.iter().flat_map(|sign| sign.runs) {
-            text.push_str(&format!("  allow run `{run}`\n"));
-        }
-        text.push('\n');
-        for sign in found {
-            text.push_str(&format!("  expect allow bash \"{}\"\n", sign.test));
-        }
-        text.push_str("}\n");
+        text.push_str(&tests);
+        text.push_str("  expect ask bash \"curl https://example.com\"\n}\n");
     }
     policy_grammar::format(FileId::default(), &text).unwrap_or(text)
 }
