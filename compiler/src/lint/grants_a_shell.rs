@@ -175,8 +175,7 @@ fn runner(run: &ir::RunPattern) -> Option<&str> {
         (Words::Only(_), None) => stage.rest,
         (Words::But(_), None) => !inert(stage),
         (Words::Script, _) => {
-            let text =
-                matches!(stage.terms.first(), Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "-c"));
+            let text = matches!(stage.terms.first(), Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "-c" || f == "-lc"));
             !text && !inert(stage)
         }
     };
