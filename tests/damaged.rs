@@ -3,7 +3,7 @@
 //! INVARIANT: a damaged table refuses with a message that says so; a damaged cache is compiled again. Neither ever allows
 //! what the whole one does not.
 
-use crate::support::{Random, World};
+use crate::support::{Random, World, rounds};
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
@@ -33,9 +33,9 @@ guard g on \"*\" {
 ";
 
 /// Mutations of a table that `--policy` names.
-const TABLES: usize = 2500;
+const TABLES: usize = 600;
 /// Mutations of cache entries; each costs a compile.
-const ENTRIES: usize = 120;
+const ENTRIES: usize = 40;
 
 struct Machine {
     world: World,
@@ -116,7 +116,7 @@ fn damaged_tables_refuse() {
     let before = decisions(&machine.answers(Some(table.clone())));
     assert_eq!(before[..3], [Decision::Allow, Decision::Deny, Decision::Ask]);
     let mut random = Random(0x0dd5_eed0_0dd5_eed1);
-    for round in 0..TABLES {
+    for round in 0..rounds(TABLES) {
         let bytes = damage(&mut random, &whole);
         if bytes == whole {
             continue;
@@ -145,7 +145,7 @@ fn damaged_caches_are_compiled_again() {
     assert!(entries.len() >= 2, "{entries:?}");
     let whole: Vec<Vec<u8>> = entries.iter().map(|entry| std::fs::read(entry).unwrap()).collect();
     let mut random = Random(0x5eed_0dd5_5eed_0dd7);
-    for round in 0..ENTRIES {
+    for round in 0..rounds(ENTRIES) {
         let at = random.below(entries.len());
         std::fs::write(&entries[at], damage(&mut random, &whole[at])).unwrap();
         assert_eq!(decisions(&machine.answers(None)), before, "{round}");

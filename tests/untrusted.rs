@@ -3,7 +3,7 @@
 //! INVARIANT: `allow < no opinion < ask < deny`; an untrusted project file, a guard and a wrapper only move up.
 
 use crate::generate::{SCRIPTS, calls, guard, policy};
-use crate::support::{Random, World, root};
+use crate::support::{Random, World, root, rounds};
 use policy_engine::compile::{self, Kind};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
@@ -52,6 +52,7 @@ fn an_untrusted_project_never_loosens() {
     let shop = std::fs::read_to_string(root().join("policies/examples/shop.policy")).unwrap();
     let open = "policy \"open\" language 1\n\ndefault allow\n\nguard g on bash {\n  deny run `git push --force`\n}\n";
     let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let rounds = rounds(ROUNDS);
     let (mut usable, mut tightened, mut loosest) = (0, 0, 0);
     for user in [None, Some(shop.as_str()), Some(open)] {
         if let Some(user) = user {
@@ -60,7 +61,7 @@ fn an_untrusted_project_never_loosens() {
         let _ = std::fs::remove_file(world.path("repo/agent.policy"));
         let before = decide(&mut Engine::new(folders.clone(), options.clone()));
         loosest += before.iter().filter(|decision| **decision == Decision::Allow).count();
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             let text = policy(&mut random, "project");
             world.file("repo/agent.policy", &text);
             let mut engine = Engine::new(folders.clone(), options.clone());
@@ -74,14 +75,14 @@ fn an_untrusted_project_never_loosens() {
     }
     println!(
         "{usable} of {} files usable, {tightened} answers tightened, {loosest} allowed before",
-        ROUNDS * 3
+        rounds * 3
     );
-    assert!(usable > ROUNDS * 3 / 2, "only {usable} of the generated files compile");
-    assert!(tightened > 100 && loosest > 30, "{tightened} {loosest}");
+    assert!(usable > rounds * 3 / 2, "only {usable} of the generated files compile");
+    assert!(tightened > 5 * rounds && loosest > rounds, "{tightened} {loosest}");
 }
 
 /// Generated project files for each of the three users.
-const ROUNDS: usize = 20;
+const ROUNDS: usize = 8;
 
 /// A policy compiled by itself.
 struct Compiled(String, Vec<u8>);
