@@ -17,6 +17,7 @@ mod hostile;
 mod hosts;
 mod language;
 mod parse;
+mod suggestions;
 mod support;
 mod tables;
 mod tidy;
