@@ -5,7 +5,9 @@
 
 use super::{Call, Finder, value_of};
 use crate::shell::code::Language;
+use crate::shell::effects::{self, Touch};
 use crate::shell::env::{Env, is_risky};
+use crate::shell::expand::escape_pattern;
 use crate::shell::flow::files::Key;
 use crate::shell::flow::run::Request;
 use crate::shell::flow::{Node, hole_runs};
@@ -40,6 +42,8 @@ pub(super) enum FileKind {
 #[derive(Clone)]
 struct Shape {
     placeholders: Vec<String>,
+    /// What a placeholder is (`find DIR -exec rm {}`).
+    below: Option<Word>,
     appends: bool,
     /// Its placeholder stands for words of the input.
     fills: bool,
@@ -66,7 +70,7 @@ impl Walk<'_, '_, '_> {
         }
         let appends = !replaced && effective.inner.contains(&Inner::InputWords);
         let fills = effective.inner.contains(&Inner::InputWords);
-        let shape = Shape { placeholders, appends, fills, plain: reading.flags.is_empty() };
+        let shape = Shape { placeholders, below: None, appends, fills, plain: reading.flags.is_empty() };
         let shell = is_shell_like(effective);
         let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
         let reads_text = effective.inner.iter().any(|inner| match inner {
@@ -103,7 +107,7 @@ impl Walk<'_, '_, '_> {
                         Some(end) => words.truncate(end),
                         None => {}
                     }
-                    let mut words = substitute(words, &shape.placeholders);
+                    let mut words = substitute(words, &shape.placeholders, None);
                     // `parallel rm ::: a b`: without a placeholder each of them is one more word.
                     let replaces = words.iter().any(|word| word.known().is_none());
                     if (end.is_some() || shape.appends) && !replaces {
@@ -166,9 +170,11 @@ impl Walk<'_, '_, '_> {
                         words.extend(call.words.get(used.at + 1..).unwrap_or_default().iter().cloned());
                         self.nested(finder, words, used.at, &Shape { appends: false, ..shape.clone() });
                     }
+                    let below = searched(program, reading, &call.words);
                     for (start, end) in &reading.commands {
                         let words = call.words.get(*start..*end).unwrap_or_default().to_vec();
-                        self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() });
+                        let shape = Shape { appends: false, below: below.clone(), ..shape.clone() };
+                        self.nested(finder, words, *start, &shape);
                     }
                 }
                 Inner::Input => self.input(finder, effective, reading, reads_text, None),
@@ -291,7 +297,7 @@ impl Walk<'_, '_, '_> {
         let mut call = finder.inner.clone();
         call.ranges = finder.outer.ranges.get(from..).unwrap_or_default().to_vec();
         call.ranges.truncate(words.len());
-        call.words = substitute(words, &shape.placeholders);
+        call.words = substitute(words, &shape.placeholders, shape.below.as_ref());
         if call.words.is_empty() {
             return;
         }
@@ -600,10 +606,32 @@ fn assigned_name(word: &Word) -> String {
     }
 }
 
-/// Words with placeholders replaced by holes.
-fn substitute(words: Vec<Word>, placeholders: &[String]) -> Vec<Word> {
+/// What a program gives to its commands when it goes through a folder: anything below the one word that it reads or
+/// deletes with all its trees. `None` where that is not known.
+fn searched(program: &Program, reading: &Reading, words: &[Word]) -> Option<Word> {
+    let touches = effects::touches(Some(program), reading, words);
+    let looked_at = |touch: &Touch| touch.has(Touch::TREE) && (touch.has(Touch::READ) || touch.has(Touch::DELETE));
+    let mut found = reading.operands.iter().filter(|at| touches.get(**at).is_some_and(looked_at));
+    let mut folder = String::new();
+    match (found.next().map(|at| words.get(*at)), found.next()) {
+        (Some(Some(Word::Known(text))), None) => escape_pattern(text, true, &mut folder),
+        (Some(Some(Word::Tilde(text))), None) => folder.push_str(text),
+        // Without a folder it looks through the one it runs in.
+        (None, None) if !reading.uncertain && touches.iter().any(|touch| touch.has(Touch::TREE)) => {
+            folder.push('.');
+        }
+        _ => return None,
+    }
+    Some(Word::Glob(format!("{}/**", folder.trim_end_matches('/'))))
+}
+
+/// Words with placeholders replaced by holes, or by what is known to lie below a folder.
+fn substitute(words: Vec<Word>, placeholders: &[String], below: Option<&Word>) -> Vec<Word> {
     let replace = |word: Word| {
         let Word::Known(text) = &word else { return word };
+        if let Some(below) = below.filter(|_| text == "{}" && placeholders.contains(text)) {
+            return below.clone();
+        }
         let Some(placeholder) = placeholders.iter().find(|p| !p.is_empty() && text.contains(p.as_str()))
         else {
             return word;
