@@ -68,7 +68,11 @@ impl Builder<'_> {
             if self.facts.commands.len() >= MAX_COMMANDS {
                 return self.opaque(Origin::Call, "more commands than are looked at");
             }
+            let unset = super::unset::reading(&command);
             self.one(command, script, base, gap);
+            if let Some(unset) = unset.filter(|_| self.facts.commands.len() < MAX_COMMANDS) {
+                self.one(unset, script, base, gap);
+            }
         }
         self.flows(first, &numbers);
     }

@@ -10,6 +10,7 @@ mod path;
 mod resolve;
 mod spelling;
 mod tool;
+mod unset;
 mod url;
 mod value;
 
