@@ -35,7 +35,9 @@ fn no_suggested_command_is_denied() {
         suggestions(&tree.items, &mut found);
         for (block, suggest) in found {
             assert!(suggest.matches('`').count() % 2 == 0, "{pack}/{block}: an open backtick in `{suggest}`");
-            rows.extend(commands(&suggest).into_iter().map(|one| (format!("{pack}/{block}"), one.to_owned())));
+            rows.extend(
+                commands(&suggest).into_iter().map(|one| (format!("{pack}/{block}"), one.to_owned())),
+            );
         }
     }
     assert!(rows.len() >= 10, "{rows:?}");
