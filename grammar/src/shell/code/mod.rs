@@ -1,6 +1,34 @@
-//! Languages other than the shell's that programs are given code of.
+//! Code of other languages inside arguments and inputs (`python -c`, `psql -c`, `awk`): what it would do.
 //!
-//! INVARIANT: the names are those that `program` blocks use; a language without a reader is code that nobody reads.
+//! INVARIANT: `complete` is said only where everything that the code can do is listed or is plain printing and
+//! filtering; whatever a reader does not understand makes the answer incomplete. Every reader is linear in the text
+//! and bounded in depth.
+
+mod act;
+mod awk;
+mod data;
+mod decode;
+mod editor;
+mod eval;
+mod javascript;
+mod lex;
+mod lisp;
+mod perl;
+mod php;
+mod python;
+mod quoted;
+mod redis;
+mod ruby;
+mod science;
+mod script;
+mod sed;
+mod sql;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use super::Word;
 
 /// A language of code in arguments, input and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -127,4 +155,80 @@ impl Language {
     pub fn from_name(name: &str) -> Option<Language> {
         Self::ALL.iter().zip(Self::NAMES).find(|(_, own)| *own == name).map(|(language, _)| *language)
     }
+}
+
+/// What a reader found in a code text.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Found {
+    /// What the code does, in the order of the text.
+    pub(crate) inside: Vec<Inside>,
+    /// Nothing else can happen than what is listed, plain printing and filtering.
+    pub(crate) complete: bool,
+}
+
+/// One thing that a code text does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Inside {
+    /// A text is given to a shell.
+    Shell(Word),
+    /// A program runs with these words, really or as the command that says the same (`rm -r X`).
+    Argv(Vec<Word>),
+    /// A file is written, made or emptied.
+    Writes(Word),
+    /// A file is read.
+    Reads(Word),
+    /// A text is run as code of the same language, and it is not known.
+    Evaluates {
+        /// It came out of a decoder.
+        decoded: bool,
+    },
+}
+
+/// Most things that are listed for one text.
+const MAX_INSIDE: usize = 256;
+/// Depth to which code in strings of the code is read.
+const MAX_NEST: usize = 4;
+/// Most bytes of one code text that are read.
+const MAX_CODE_BYTES: usize = 128 * 1024;
+
+/// Reads a code text. Never fails: what is not understood is said by `complete`.
+pub(crate) fn read(language: Language, code: &str) -> Found {
+    nested(language, code, 0)
+}
+
+/// The same for a text inside code texts.
+fn nested(language: Language, code: &str, nest: usize) -> Found {
+    if nest > MAX_NEST || code.len() > MAX_CODE_BYTES {
+        return Found::default();
+    }
+    let mut found = match language {
+        Language::Python
+        | Language::JavaScript
+        | Language::Mongo
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Lua
+        | Language::R
+        | Language::Julia
+        | Language::Groovy => eval::read(language, code, nest),
+        Language::Awk => awk::read(code),
+        Language::Sed => sed::read(code),
+        Language::Jq => data::read(code),
+        Language::Sql => sql::read(code),
+        Language::Redis => redis::read(code),
+        Language::Elisp => lisp::read(code),
+        Language::Vim | Language::Gdb => editor::read(language, code, nest),
+        Language::Tcl | Language::AppleScript => script::read(language, code),
+        // A shell of another kind: its simple commands are those of any shell.
+        Language::Fish | Language::Csh => {
+            Found { inside: vec![Inside::Shell(Word::Known(code.to_string()))], complete: false }
+        }
+        Language::PowerShell | Language::Cmd | Language::Other => Found::default(),
+    };
+    if found.inside.len() > MAX_INSIDE {
+        found.inside.truncate(MAX_INSIDE);
+        found.complete = false;
+    }
+    found
 }
