@@ -12,6 +12,7 @@ use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
 use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, PipePlace, Redirect, Word};
 
 mod below;
+mod code;
 mod find;
 
 /// Builtins that a POSIX shell finds before a function of the same name.

@@ -232,15 +232,6 @@ impl<'p> Walker<'p> {
         analysis
     }
 
-    /// Reads code of another language.
-    fn foreign(&mut self, _task: &Task, _language: Language, index: usize) {
-        if let Some(command) = self.commands.get_mut(index)
-            && !command.gaps.contains(&Gap::UnreadCode)
-        {
-            command.gaps.push(Gap::UnreadCode);
-        }
-    }
-
     fn task(&mut self, task: Task) {
         if let Some((language, index)) = task.code {
             return self.foreign(&task, language, index);

@@ -17,7 +17,7 @@ use crate::shell::walk::{Stdin, Task, Walk, fill_into};
 use crate::shell::{Assignment, Dialect, Gap, MAX_NESTING, Part, Piece, Word};
 
 /// A shell text as far as it is known.
-enum Text {
+pub(super) enum Text {
     Known(String),
     /// Holes were filled with `${_}`.
     Guess(String),
@@ -181,22 +181,10 @@ impl Walk<'_, '_, '_> {
                     let language = language.unwrap_or(Language::Other);
                     self.input(finder, effective, reading, reads_text, Some(language));
                 }
-                Inner::FlagCode { flags, .. } => {
-                    if text_flag(flags) {
-                        let values = reading.flags.iter().filter(|used| used.is(flags));
-                        if values
-                            .filter_map(|used| value_of(call, used.value.as_ref()))
-                            .any(|w| w.known().is_none())
-                        {
-                            let channels = self.channels(call);
-                            self.runs(finder.index, &channels, false);
-                        }
-                        self.gap(finder.index, Gap::UnreadCode);
-                    }
-                }
-                Inner::OperandCode { index, unless, .. } => {
-                    if reading.operands.len() > *index as usize && !text_flag(unless) {
-                        self.gap(finder.index, Gap::UnreadCode);
+                Inner::FlagCode { flags, language } => self.flag_code(finder, reading, flags, *language),
+                Inner::OperandCode { index, unless, language } => {
+                    if !text_flag(unless) {
+                        self.operand_code(finder, reading, *index as usize, *language);
                     }
                 }
                 Inner::OperandFile { index, language, unless } => {
@@ -606,7 +594,7 @@ fn assigned_name(word: &Word) -> String {
 }
 
 /// Words joined to a text.
-fn joined(words: &[Word], separator: &str) -> Text {
+pub(super) fn joined(words: &[Word], separator: &str) -> Text {
     let (mut out, mut guess, mut some) = (String::new(), false, false);
     for (at, word) in words.iter().enumerate() {
         if at > 0 {

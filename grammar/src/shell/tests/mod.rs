@@ -8,3 +8,4 @@ mod flow;
 mod limits;
 
 mod bash;
+mod code;
