@@ -5,26 +5,27 @@
 
 use super::decode::Decoder;
 use super::eval::{Arg, Reader};
-use super::text::{Source, Text, Value, below, expanded, hole, joined, pattern, shell_quoted};
+use super::text::{Source, Text, Value, below, expanded, hole, joined, pattern};
 use super::{Inside, Language};
-use crate::shell::{Piece, Word};
+use crate::shell::Word;
 
+mod file;
 mod method;
 mod network;
+mod run;
+
+use file::is_url;
+use run::source_text;
 
 /// A constant that a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fixed {
-    /// The home folder.
-    Home,
     /// All variables of the environment.
     Environment,
     /// `/`.
     Slash,
     /// A value that says nothing.
     Plain,
-    /// A text that is not known.
-    Unknown,
 }
 
 /// What a function does.
@@ -141,7 +142,9 @@ impl Reader {
             Some((_, last)) => exact_star(self.knows.acts, last),
             None => {
                 let star = self.stars.iter().find_map(|module| exact(&format!("{module}.{name}")));
-                star.or_else(|| exact_star(self.knows.acts, name).filter(|_| self.language != Language::Python))
+                star.or_else(|| {
+                    exact_star(self.knows.acts, name).filter(|_| self.language != Language::Python)
+                })
             }
         }
     }
@@ -187,12 +190,21 @@ impl Reader {
     pub(super) fn act(&mut self, act: Act, name: &str, args: Vec<Arg>) -> Value {
         if !matches!(
             act,
-            Act::Pure | Act::Same | Act::List | Act::Fixed(_) | Act::Concat | Act::Format | Act::Glue | Act::Join
+            Act::Pure
+                | Act::Same
+                | Act::List
+                | Act::Fixed(_)
+                | Act::Concat
+                | Act::Format
+                | Act::Glue
+                | Act::Join
         ) {
             self.complete &= matches!(self.language, Language::Mongo) && matches!(act, Act::Mongo(_));
         }
-        let values: Vec<&Value> = args.iter().filter(|arg| arg.name.is_none()).map(|arg| &arg.value).collect();
-        let option = |key: &str| args.iter().find(|arg| arg.name.as_deref() == Some(key)).map(|arg| &arg.value);
+        let values: Vec<&Value> =
+            args.iter().filter(|arg| arg.name.is_none()).map(|arg| &arg.value).collect();
+        let option =
+            |key: &str| args.iter().find(|arg| arg.name.as_deref() == Some(key)).map(|arg| &arg.value);
         let first = values.first().map_or_else(Value::unknown, |value| (*value).clone());
         let second = values.get(1).map(|value| (*value).clone());
         let mut marks = Text::unknown();
@@ -208,7 +220,6 @@ impl Reader {
                 other => other,
             },
             Act::List => Value::List(values.into_iter().cloned().collect()).bounded(),
-            Act::Fixed(Fixed::Home) => home(),
             Act::Fixed(Fixed::Environment) | Act::Environment => Value::Name("environ".into()),
             Act::Fixed(_) => Value::Text(marks),
             Act::Shell => match &first {
@@ -247,7 +258,8 @@ impl Reader {
                     Some(value) => value.text().word,
                     None => hole(),
                 };
-                let others = values.iter().enumerate().filter(|(n, v)| *n != at && !matches!(v, Value::Name(_)));
+                let others =
+                    values.iter().enumerate().filter(|(n, v)| *n != at && !matches!(v, Value::Name(_)));
                 let mut words: Vec<Word> = prefix.iter().map(|word| Word::Known(word.to_string())).collect();
                 words.push(mode);
                 words.extend(others.flat_map(|(_, value)| value.words()));
@@ -257,7 +269,8 @@ impl Reader {
                 let mut words: Vec<Word> = values.iter().flat_map(|value| value.words()).collect();
                 let path = if path_first && !words.is_empty() { Some(words.remove(0)) } else { None };
                 let rest = words.split_off(words.len().min(2));
-                let owner = words.into_iter().reduce(|a, b| joined(&joined(&a, &Word::Known(":".into())), &b));
+                let owner =
+                    words.into_iter().reduce(|a, b| joined(&joined(&a, &Word::Known(":".into())), &b));
                 let mut argv = vec![Word::Known("chown".into()), owner.unwrap_or_else(hole)];
                 argv.extend(path);
                 if !path_first {
@@ -415,12 +428,14 @@ impl Reader {
                 other => Value::Text(expanded(&other.text())),
             },
             Act::Variable => match first.known_text() {
-                Some(name) => self.variable(&name.to_string()),
+                Some(name) => self.variable(name),
                 None if values.is_empty() => Value::Name("environ".into()),
                 None => Value::unknown(),
             },
             Act::Glob => Value::Text(pattern(&match values.len() {
-                2 if matches!(first, Value::Path(_)) => below(&first.text(), &second.unwrap_or_else(Value::unknown).text()),
+                2 if matches!(first, Value::Path(_)) => {
+                    below(&first.text(), &second.unwrap_or_else(Value::unknown).text())
+                }
                 _ => self.path_of(&first),
             })),
             Act::Entries => {
@@ -456,159 +471,6 @@ impl Reader {
         }
     }
 
-    fn run(&mut self, prefix: &[&str], values: &[&Value], most: usize) -> Value {
-        let mut words: Vec<Word> = prefix.iter().map(|word| Word::Known(word.to_string())).collect();
-        let mut some = false;
-        for value in values.iter().take(most) {
-            // Handles, flags and options are no operands; a name that is not known stands for one.
-            let operands: Vec<Word> = match value {
-                Value::Flag(_) | Value::Table(_) => continue,
-                Value::List(values) => values.iter().flat_map(|value| self.path_of(value).words()).collect(),
-                value => self.path_of(value).words(),
-            };
-            some |= !operands.is_empty();
-            words.extend(operands);
-        }
-        if !some {
-            words.push(hole());
-        }
-        self.argv(words)
-    }
-
-    /// Lists something with a word, once for each of its choices.
-    fn does_word(&mut self, make: fn(Word) -> Inside, word: &Word) {
-        match word {
-            Word::OneOf(texts) => {
-                for text in texts {
-                    self.does(make(Word::Known(text.clone())));
-                }
-            }
-            other => self.does(make(other.clone())),
-        }
-    }
-
-    /// Lists a command; what it prints.
-    pub(super) fn argv(&mut self, words: Vec<Word>) -> Value {
-        self.shell |= starts_shell(words.first(), words.len() == 1 || words.get(1).and_then(Word::known) == Some("-i"));
-        let text = words.iter().map(shell_quoted).reduce(|a, b| joined(&joined(&a, &Word::Known(" ".into())), &b));
-        match words.iter().position(|word| matches!(word, Word::OneOf(_))) {
-            Some(at) => {
-                let Some(Word::OneOf(texts)) = words.get(at).cloned() else { return Value::unknown() };
-                for text in texts {
-                    let mut one = words.clone();
-                    if let Some(word) = one.get_mut(at) {
-                        *word = Word::Known(text);
-                    }
-                    self.does(Inside::Argv(one));
-                }
-            }
-            None => self.does(Inside::Argv(words)),
-        }
-        Value::Text(Text::from(Source::Command(text.unwrap_or_else(hole))))
-    }
-
-    /// A program with its arguments.
-    fn spawn(&mut self, args: &[Arg]) -> Value {
-        let mut words: Vec<Word> = Vec::new();
-        let mut single: Option<Text> = None;
-        let mut input = None;
-        let mut shell = false;
-        for arg in args {
-            match (arg.name.as_deref(), &arg.value) {
-                (Some("args" | "cmd" | "argv" | "command"), value) => words.extend(value.words()),
-                (Some("input" | "stdin"), value) => input = Some(value.text()),
-                (Some("shell"), Value::Flag(true)) => shell = true,
-                (Some(_), _) | (None, Value::Flag(_)) => {}
-                (None, Value::Table(entries)) => {
-                    for (key, value) in entries {
-                        match (key.as_str(), value) {
-                            ("args" | "cmd", value) => words.extend(value.words()),
-                            ("input", value) => input = Some(value.text()),
-                            ("shell", Value::Flag(true)) => shell = true,
-                            _ => {}
-                        }
-                    }
-                }
-                (None, Value::List(values)) => {
-                    single = None;
-                    words.extend(values.iter().flat_map(Value::words));
-                }
-                // A callback is no argument.
-                (None, Value::Name(_)) if !words.is_empty() => {}
-                (None, value) => {
-                    let text = value.text();
-                    single = words.is_empty().then(|| text.clone());
-                    words.push(text.word);
-                }
-            }
-        }
-        if let (Some(input), true) = (&input, starts_shell(words.first(), true)) {
-            self.act_shell(input);
-        }
-        match (single, shell) {
-            (Some(text), _) if words.len() <= 1 => self.act_shell(&text),
-            (_, true) => match words.first().cloned() {
-                Some(word) => self.act_shell(&Text::word(word)),
-                None => Value::unknown(),
-            },
-            _ if words.is_empty() => {
-                self.does(Inside::Argv(vec![hole()]));
-                Value::unknown()
-            }
-            _ => self.argv(words),
-        }
-    }
-
-    /// A text for a shell; what it prints.
-    pub(super) fn act_shell(&mut self, text: &Text) -> Value {
-        self.complete = false;
-        if text.decoded {
-            self.does(Inside::Evaluates { decoded: true });
-        }
-        if let Some(known) = text.word.known() {
-            let mut words = known.split_whitespace();
-            let first = words.next().map(|word| Word::Known(word.to_string()));
-            self.shell |= starts_shell(first.as_ref(), !words.any(|word| word == "-c"));
-        }
-        let word = match (text.is_unknown(), text.from.first()) {
-            // The whole text comes from somewhere.
-            (true, Some(source)) => joined(&source_text(source), &Word::Known(" | sh".into())),
-            (false, Some(_)) => filled(&text.word, &text.from),
-            (_, None) => text.word.clone(),
-        };
-        self.does_word(Inside::Shell, &word);
-        Value::Text(Text::from(Source::Command(word)))
-    }
-
-    /// A text as code of the language.
-    pub(super) fn evaluate(&mut self, text: &Text) -> Value {
-        self.complete = false;
-        if text.decoded {
-            self.does(Inside::Evaluates { decoded: true });
-        }
-        if let Word::OneOf(texts) = &text.word {
-            texts.iter().for_each(|text| self.later(text.clone()));
-        } else if let Some(known) = text.word.known() {
-            self.later(known.to_string());
-        } else if let Some(source) = text.from.first() {
-            let interpreter = self.knows.interpreter;
-            match source {
-                Source::File(file) => {
-                    self.does(Inside::Argv(vec![Word::Known(interpreter.into()), file.clone()]));
-                }
-                source => {
-                    let piped = joined(&source_text(source), &Word::Known(format!(" | {interpreter}")));
-                    self.does(Inside::Shell(piped));
-                }
-            }
-        } else if !text.decoded {
-            self.does(Inside::Evaluates { decoded: false });
-        }
-        let mut out = Text::unknown();
-        out.mark(text);
-        Value::Text(out)
-    }
-
     /// A variable of the environment.
     pub(super) fn variable(&mut self, name: &str) -> Value {
         match name {
@@ -626,11 +488,9 @@ impl Reader {
         match (value, known) {
             (Value::Name(base), Some(key)) => match base.as_str() {
                 "sys.modules" => Value::Name(key),
-                "globals" | "locals" | "globalThis" | "global" | "window" | "_G" | "$GLOBALS" => self
-                    .names
-                    .get(&key)
-                    .cloned()
-                    .unwrap_or(Value::Name(key)),
+                "globals" | "locals" | "globalThis" | "global" | "window" | "_G" | "$GLOBALS" => {
+                    self.names.get(&key).cloned().unwrap_or(Value::Name(key))
+                }
                 "environ" => self.variable(&key),
                 _ if self.find(&base) == Some(Act::Fixed(Fixed::Environment)) => self.variable(&key),
                 _ => Value::Name(format!("{base}.{key}")),
@@ -642,8 +502,15 @@ impl Reader {
             (Value::List(values), _) => match key {
                 Value::Number(number) => {
                     let first = i64::from(self.language == Language::Lua || self.language == Language::R);
-                    let at = if number < 0 { number + i64::try_from(values.len()).unwrap_or(0) } else { number - first };
-                    usize::try_from(at).ok().and_then(|at| values.get(at).cloned()).unwrap_or_else(Value::unknown)
+                    let at = if number < 0 {
+                        number + i64::try_from(values.len()).unwrap_or(0)
+                    } else {
+                        number - first
+                    };
+                    usize::try_from(at)
+                        .ok()
+                        .and_then(|at| values.get(at).cloned())
+                        .unwrap_or_else(Value::unknown)
                 }
                 _ => Value::List(values),
             },
@@ -656,97 +523,6 @@ impl Reader {
                 Value::Text(text)
             }
         }
-    }
-
-    fn open(&mut self, args: &[Arg]) -> Value {
-        let mut values: Vec<&Value> = args.iter().filter(|arg| arg.name.is_none()).map(|arg| &arg.value).collect();
-        if self.language == Language::Perl {
-            return self.perl_open(&mut values);
-        }
-        let mode = args.iter().find(|arg| arg.name.as_deref() == Some("mode")).map(|arg| &arg.value);
-        let path = values.first().map_or_else(Text::unknown, |value| self.path_of(value));
-        let mode = mode.or(values.get(1).copied());
-        if is_url(&path.word) {
-            return self.net(args, None);
-        }
-        if let (Language::Ruby, Some(command)) = (self.language, path.word.known().and_then(|p| p.strip_prefix('|'))) {
-            return self.act_shell(&Text::word(Word::Known(command.to_string())));
-        }
-        let writes = match mode.map(|mode| (mode.known_text(), mode)) {
-            Some((Some(mode), _)) => mode.contains(['w', 'a', '+', 'x', 'c']),
-            Some((None, Value::Number(_))) | None => false,
-            Some(_) => true,
-        };
-        if writes {
-            self.does_word(Inside::Writes, &path.word);
-            Value::Path(path)
-        } else {
-            self.does_word(Inside::Reads, &path.word);
-            let mut opened = path.clone();
-            opened.mark(&Text::from(Source::File(path.word)));
-            Value::Path(opened)
-        }
-    }
-
-    /// `open(F, "cmd |")`, `open(F, ">", FILE)`, `open F, "<$f"`.
-    fn perl_open(&mut self, values: &mut Vec<&Value>) -> Value {
-        if !values.is_empty() {
-            values.remove(0);
-        }
-        let Some(first) = values.first().map(|value| value.text()) else { return Value::unknown() };
-        let target = values.get(1).map(|value| value.text());
-        let mode = first.word.known().unwrap_or_default().trim().to_string();
-        match (mode.as_str(), target) {
-            ("-|" | "|-", Some(_)) => {
-                let args: Vec<Arg> =
-                    values.iter().skip(1).map(|value| Arg { name: None, value: (*value).clone() }).collect();
-                self.spawn(&args)
-            }
-            (mode, Some(path)) if mode.contains('>') || mode.contains('+') => {
-                self.does_word(Inside::Writes, &path.word);
-                Value::Path(path)
-            }
-            (_, Some(path)) => {
-                self.does_word(Inside::Reads, &path.word);
-                Value::Text(Text::from(Source::File(path.word)))
-            }
-            (text, None) => {
-                let word = |text: &str| Text::word(Word::Known(text.trim().to_string()));
-                if let Some(command) = text.strip_prefix('|').or(text.strip_suffix('|')) {
-                    return self.act_shell(&word(command));
-                }
-                if let Some(path) = text.strip_prefix("+<").or(text.strip_prefix('>')) {
-                    let path = word(path.trim_start_matches(['>', '&']));
-                    self.does_word(Inside::Writes, &path.word);
-                    return Value::Path(path);
-                }
-                match &first.word {
-                    // What the first letter is, nobody knows: it may be a command.
-                    Word::Unknown(_) => {
-                        self.does(Inside::Evaluates { decoded: first.decoded });
-                        Value::Text(first)
-                    }
-                    _ => {
-                        let path = word(text.trim_start_matches('<'));
-                        self.does_word(Inside::Reads, &path.word);
-                        Value::Text(Text::from(Source::File(path.word)))
-                    }
-                }
-            }
-        }
-    }
-
-    fn codec(&mut self, first: &Value, values: &[&Value]) -> Value {
-        let name = values.get(1).and_then(|value| value.known_text()).unwrap_or("utf-8").to_ascii_lowercase();
-        let decoder = match name.trim_start_matches(['m', ':']) {
-            "base64" | "base64_codec" | "0" | "base64url" => Decoder::Base64,
-            "hex" | "hex_codec" | "h*" => Decoder::Hex,
-            "rot13" | "rot_13" | "rot-13" => Decoder::Rot13,
-            "utf-8" | "utf8" | "ascii" | "latin-1" | "latin1" | "utf_8" | "strict" | "binary" => return first.clone(),
-            _ if self.language == Language::Perl && name.is_empty() => Decoder::Base64,
-            _ => Decoder::Opaque,
-        };
-        decoded(decoder, &first.text())
     }
 }
 
@@ -782,55 +558,7 @@ fn says_tree(name: Option<&str>, value: &Value) -> bool {
     }
 }
 
-/// Whether a word is a shell that reads what it is given.
-fn starts_shell(word: Option<&Word>, alone: bool) -> bool {
-    let Some(name) = word.and_then(Word::known).and_then(|path| path.rsplit(['/', '\\']).next()) else { return false };
-    alone && matches!(name, "sh" | "bash" | "dash" | "zsh" | "ash" | "ksh" | "cmd" | "cmd.exe" | "powershell" | "pwsh" | "powershell.exe")
-}
-
-fn is_url(word: &Word) -> bool {
-    let start = match word {
-        Word::Known(text) => text.as_str(),
-        Word::Unknown(pieces) => match pieces.first() {
-            Some(Piece::Text(text)) => text.as_str(),
-            _ => "",
-        },
-        _ => "",
-    };
-    ["http://", "https://", "ftp://"].iter().any(|scheme| start.starts_with(scheme))
-}
-
 fn secret_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     ["KEY", "SECRET", "TOKEN", "PASSW", "CREDENTIAL", "PRIVATE"].iter().any(|word| upper.contains(word))
-}
-
-/// The command that prints what came from a source.
-fn source_text(source: &Source) -> Word {
-    let behind = |start: &str, word: &Word| joined(&Word::Known(start.into()), &shell_quoted(word));
-    match source {
-        Source::File(file) => behind("cat ", file),
-        Source::Url(url) => behind("curl ", url),
-        Source::Environment => Word::Known("printenv".into()),
-        Source::Command(text) => text.clone(),
-    }
-}
-
-/// A shell text whose holes are filled with the commands that print what stands there.
-fn filled(word: &Word, from: &[Source]) -> Word {
-    let Word::Unknown(pieces) = word else { return word.clone() };
-    let mut print = Word::Known("$(".into());
-    for source in from {
-        print = joined(&joined(&print, &source_text(source)), &Word::Known("; ".into()));
-    }
-    print = joined(&print, &Word::Known(")".into()));
-    let mut out = Word::Known(String::new());
-    for piece in pieces {
-        out = match piece {
-            Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => joined(&out, &print),
-            Piece::Text(text) | Piece::Pattern(text) => joined(&out, &Word::Known(text.clone())),
-            Piece::Tilde(text) => joined(&out, &Word::Known(text.clone())),
-        };
-    }
-    out
 }

@@ -19,8 +19,9 @@ enum Token {
 }
 
 const OPS: &[&str] = &[
-    "|&", "||", "&&", ">>", ">=", "<=", "==", "!=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "!~", "|", "&",
-    ">", "<", "=", "+", "-", "*", "/", "%", "^", "!", "~", "?", ":", ",", ";", "(", ")", "[", "]", "{", "}", "$",
+    "|&", "||", "&&", ">>", ">=", "<=", "==", "!=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "!~",
+    "|", "&", ">", "<", "=", "+", "-", "*", "/", "%", "^", "!", "~", "?", ":", ",", ";", "(", ")", "[", "]",
+    "{", "}", "$",
 ];
 
 /// Reads an AWK program.
@@ -86,7 +87,9 @@ impl Awk {
                     self.tokens.push(Token::Number(rest.get(..size).unwrap_or_default().to_string()));
                 }
                 c if c.is_ascii_alphabetic() || c == '_' => {
-                    size = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
+                    size = rest
+                        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':')
+                        .unwrap_or(rest.len());
                     let name = rest.get(..size).unwrap_or_default().trim_end_matches(':');
                     size = name.len();
                     self.tokens.push(Token::Name(name.to_string()));
@@ -106,7 +109,9 @@ impl Awk {
     fn operand_place(&self) -> bool {
         match self.tokens.last() {
             Some(Token::Op(op)) => !matches!(*op, ")" | "]" | "$" | "++" | "--"),
-            Some(Token::Name(name)) => matches!(name.as_str(), "print" | "return" | "case" | "in" | "getline"),
+            Some(Token::Name(name)) => {
+                matches!(name.as_str(), "print" | "return" | "case" | "in" | "getline")
+            }
             Some(Token::Text(_) | Token::Number(_) | Token::Pattern) => false,
             Some(Token::Line) | None => true,
         }
@@ -187,11 +192,13 @@ impl Awk {
                     if self.name() == Some("getline") {
                         self.does(Inside::Shell(last.clone()));
                     } else {
-
                         let printed = std::mem::replace(&mut last, hole());
                         let text = self.operand();
                         // What is printed into a shell is a text for it.
-                        if matches!(text.known().map(str::trim), Some("sh" | "bash" | "/bin/sh" | "/bin/bash")) {
+                        if matches!(
+                            text.known().map(str::trim),
+                            Some("sh" | "bash" | "/bin/sh" | "/bin/bash")
+                        ) {
                             self.does(Inside::Shell(printed));
                         }
                         self.does(Inside::Shell(text));
@@ -314,9 +321,32 @@ impl Awk {
 fn is_word(name: &str) -> bool {
     matches!(
         name,
-        "print" | "printf" | "getline" | "if" | "else" | "while" | "for" | "do" | "in" | "return" | "next" | "exit"
-            | "function" | "func" | "delete" | "break" | "continue" | "BEGIN" | "END" | "system" | "ENVIRON" | "switch"
-            | "case" | "nextfile" | "close" | "fflush"
+        "print"
+            | "printf"
+            | "getline"
+            | "if"
+            | "else"
+            | "while"
+            | "for"
+            | "do"
+            | "in"
+            | "return"
+            | "next"
+            | "exit"
+            | "function"
+            | "func"
+            | "delete"
+            | "break"
+            | "continue"
+            | "BEGIN"
+            | "END"
+            | "system"
+            | "ENVIRON"
+            | "switch"
+            | "case"
+            | "nextfile"
+            | "close"
+            | "fflush"
     )
 }
 

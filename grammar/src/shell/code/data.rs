@@ -26,7 +26,9 @@ pub(super) fn read(code: &str) -> Found {
             ')' => depth = depth.saturating_sub(1),
             '#' => size = rest.find('\n').unwrap_or(rest.len()),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
-                size = rest.find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | ':')).unwrap_or(rest.len());
+                size = rest
+                    .find(|c: char| !c.is_alphanumeric() && !matches!(c, '_' | '$' | ':'))
+                    .unwrap_or(rest.len());
                 let word = rest.get(..size).unwrap_or_default();
                 match word.trim_end_matches(':') {
                     // A whole environment, or one of its variables.

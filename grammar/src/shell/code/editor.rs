@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a command that is not known to be harmless is listed or makes the answer incomplete.
 
-use super::text::{expanded, hole, Text};
+use super::text::{Text, expanded, hole};
 use super::{Found, Inside, Language, MAX_NEST, nested};
 use crate::shell::Word;
 
@@ -59,7 +59,8 @@ fn ex(line: &str, nest: usize, found: &mut Found) {
         }
         let is = |full: &str, least: usize| name.len() >= least && full.starts_with(name);
         let args = behind.trim_start_matches('!').trim_start();
-        if is("silent", 3) || is("keepalt", 5) || is("noautocmd", 3) || is("sandbox", 3) || name == "verbose" {
+        if is("silent", 3) || is("keepalt", 5) || is("noautocmd", 3) || is("sandbox", 3) || name == "verbose"
+        {
             rest = args;
             continue;
         }
@@ -79,13 +80,24 @@ fn ex(line: &str, nest: usize, found: &mut Found) {
         let argument = argument.trim();
         if is("lua", 3) || is("luado", 4) {
             return other(Language::Lua, args, nest, found);
-        } else if is("python3", 2) || is("py3", 2) || is("pythonx", 3) || name == "pyx" || name == "pydo" || name == "py3do" {
+        } else if is("python3", 2)
+            || is("py3", 2)
+            || is("pythonx", 3)
+            || name == "pyx"
+            || name == "pydo"
+            || name == "py3do"
+        {
             return other(Language::Python, args, nest, found);
         } else if is("perl", 3) || is("perldo", 5) {
             return other(Language::Perl, args, nest, found);
         } else if is("ruby", 3) {
             return other(Language::Ruby, args, nest, found);
-        } else if is("write", 1) || is("saveas", 3) || is("wq", 2) || is("update", 2) || is("xit", 1) && name != "x!" {
+        } else if is("write", 1)
+            || is("saveas", 3)
+            || is("wq", 2)
+            || is("update", 2)
+            || is("xit", 1) && name != "x!"
+        {
             // Without a name the file that is open: an operand of the editor.
             let target = argument.trim_start_matches(">>").trim();
             if !target.is_empty() {
@@ -98,7 +110,13 @@ fn ex(line: &str, nest: usize, found: &mut Found) {
         } else if is("source", 2) {
             found.complete = false;
             found.inside.push(Inside::Argv(vec![known("vim"), known("-S"), file(argument)]));
-        } else if is("call", 3) || is("echo", 2) || is("let", 3) || is("if", 2) || name == "echom" || name == "eval" {
+        } else if is("call", 3)
+            || is("echo", 2)
+            || is("let", 3)
+            || is("if", 2)
+            || name == "echom"
+            || name == "eval"
+        {
             found.complete = false;
             functions(args, found);
         } else if is("global", 1) || is("vglobal", 1) || is("normal", 4) || is("bufdo", 5) || is("argdo", 4) {
@@ -108,8 +126,17 @@ fn ex(line: &str, nest: usize, found: &mut Found) {
             }
             return;
         } else {
-            let harmless = is("quit", 1) || is("qall", 2) || is("syntax", 2) || is("version", 2) || is("print", 1) || name == "s"
-                || is("substitute", 2) || is("delete", 1) || is("join", 1) || is("nohlsearch", 3) || is("number", 2);
+            let harmless = is("quit", 1)
+                || is("qall", 2)
+                || is("syntax", 2)
+                || is("version", 2)
+                || is("print", 1)
+                || name == "s"
+                || is("substitute", 2)
+                || is("delete", 1)
+                || is("join", 1)
+                || is("nohlsearch", 3)
+                || is("number", 2);
             found.complete &= harmless && !behind.contains("\\=");
             if name == "s" || is("substitute", 2) {
                 functions(behind, found);
@@ -134,7 +161,17 @@ fn shell(command: &str, found: &mut Found) {
 
 /// Calls of known functions in an expression.
 fn functions(text: &str, found: &mut Found) {
-    for name in ["system", "systemlist", "delete", "writefile", "rename", "readfile", "job_start", "termopen", "mkdir"] {
+    for name in [
+        "system",
+        "systemlist",
+        "delete",
+        "writefile",
+        "rename",
+        "readfile",
+        "job_start",
+        "termopen",
+        "mkdir",
+    ] {
         for (at, _) in text.match_indices(name).take(32) {
             let inside = text.get(at + name.len()..).unwrap_or_default();
             let Some(inside) = inside.strip_prefix('(') else { continue };
@@ -150,7 +187,8 @@ fn functions(text: &str, found: &mut Found) {
                     found.inside.push(Inside::Argv(words));
                 }
                 "writefile" => {
-                    let last = args.iter().rev().find(|text| text.len() > 2).map_or_else(hole, |text| file(text));
+                    let last =
+                        args.iter().rev().find(|text| text.len() > 2).map_or_else(hole, |text| file(text));
                     found.inside.push(Inside::Writes(last));
                 }
                 "rename" => found.inside.push(Inside::Argv(vec![known("mv"), arg(0), arg(1)])),
@@ -212,12 +250,15 @@ fn debugger(line: &str, nest: usize, found: &mut Found) {
             let command = args.split_once('|').map_or("", |(_, command)| command);
             shell(command, found);
         }
-        "python" | "py" | "python-interactive" | "pi" | "script" => other(Language::Python, args, nest, found),
+        "python" | "py" | "python-interactive" | "pi" | "script" => {
+            other(Language::Python, args, nest, found)
+        }
         "source" => {
             found.complete = false;
             found.inside.push(Inside::Argv(vec![known("gdb"), known("-x"), file(args)]));
         }
-        "bt" | "backtrace" | "quit" | "q" | "info" | "list" | "where" | "frame" | "thread" | "disassemble" | "help" | "x" => {}
+        "bt" | "backtrace" | "quit" | "q" | "info" | "list" | "where" | "frame" | "thread"
+        | "disassemble" | "help" | "x" => {}
         _ => {
             found.complete = false;
             if args.contains("system") || args.contains("popen") {

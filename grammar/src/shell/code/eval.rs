@@ -3,14 +3,19 @@
 //! INVARIANT: the cursor only moves forward and depth is bounded, so a reading is linear; every name, call or
 //! construct that is not known makes the answer incomplete.
 
-use super::act::{Act, Fixed};
+use super::act::Act;
 use super::lex::{Kind, Part, Token, tokens};
 use super::text::{Text, Value, below};
 use super::{Found, Inside, Language, MAX_INSIDE, MAX_NEST};
 use crate::shell::Word;
 use std::collections::BTreeMap;
 
+mod postfix;
 mod statement;
+mod values;
+
+use values::{element, format_with, group, repeated};
+pub(super) use values::{filled, reversed};
 
 /// Deepest nesting of expressions.
 const MAX_DEPTH: usize = 40;
@@ -220,7 +225,9 @@ impl Reader {
             return;
         }
         let mut value = value.bounded();
-        if self.branched && let Some(old) = self.names.get(name) {
+        if self.branched
+            && let Some(old) = self.names.get(name)
+        {
             value = old.clone().or(value);
         }
         self.names.insert(name.to_string(), value);
@@ -261,7 +268,10 @@ impl Reader {
                 }
                 _ => break,
             };
-            if self.fresh_line() && matches!(op, "-" | "+" | "*" | "&" | "<" | "/" | "%") && self.language == Language::Python {
+            if self.fresh_line()
+                && matches!(op, "-" | "+" | "*" | "&" | "<" | "/" | "%")
+                && self.language == Language::Python
+            {
                 break;
             }
             left = match op {
@@ -308,11 +318,14 @@ impl Reader {
                         _ => Value::unknown(),
                     }
                 }
-                "-" | "^" | "==" | "!=" | "===" | "!==" | "<=" | ">=" | "<" | ">" | "**" | "<=>" | "&" | ">>" => {
+                "-" | "^" | "==" | "!=" | "===" | "!==" | "<=" | ">=" | "<" | ">" | "**" | "<=>" | "&"
+                | ">>" => {
                     self.at += 1;
                     let right = self.unary();
                     match (op, left, right) {
-                        ("-", Value::Number(a), Value::Number(b)) => a.checked_sub(b).map_or(Value::unknown(), Value::Number),
+                        ("-", Value::Number(a), Value::Number(b)) => {
+                            a.checked_sub(b).map_or(Value::unknown(), Value::Number)
+                        }
                         (">>" | "<<", left, _) => left,
                         _ => Value::Flag(true),
                     }
@@ -386,11 +399,17 @@ impl Reader {
         loop {
             match self.peek() {
                 Some(Kind::Op("-")) => minus = !minus,
-                Some(Kind::Op("!" | "+" | "~" | "*" | "**" | "..." | "\\" | "++" | "--" | "&" | "@" | "$" | "..")) => {}
+                Some(Kind::Op(
+                    "!" | "+" | "~" | "*" | "**" | "..." | "\\" | "++" | "--" | "&" | "@" | "$" | "..",
+                )) => {}
                 Some(Kind::Name(name)) => match name.as_str() {
-                    "not" | "typeof" | "void" | "defined" | "await" | "return" | "yield" | "my" | "our" | "local"
-                    | "const" | "let" | "var" | "final" => {}
-                    "new" if matches!(self.language, Language::JavaScript | Language::Mongo | Language::Php | Language::Groovy) => {}
+                    "not" | "typeof" | "void" | "defined" | "await" | "return" | "yield" | "my" | "our"
+                    | "local" | "const" | "let" | "var" | "final" => {}
+                    "new"
+                        if matches!(
+                            self.language,
+                            Language::JavaScript | Language::Mongo | Language::Php | Language::Groovy
+                        ) => {}
                     "async" | "function" | "sub" | "fn" if !self.ahead_is(1, ".") => self.complete = false,
                     "lambda" if self.language == Language::Python => {
                         self.complete = false;
@@ -538,251 +557,6 @@ impl Reader {
         }
     }
 
-    /// What stands behind an operand: members, calls, subscripts.
-    fn postfix(&mut self, mut value: Value) -> Value {
-        loop {
-
-            let end = Token { kind: Kind::Op(";"), spaced: true, line: true };
-            let token = self.tokens.get(self.at).unwrap_or(&end);
-            let (line, spaced) = (token.line, token.spaced);
-            match token.kind.clone() {
-                Kind::Op("." | "?." | "::" | "->") if self.member_follows() => {
-                    let optional_call = self.ahead_is(1, "(") || self.ahead_is(1, "[") || self.ahead_is(1, "{");
-                    self.at += 1;
-                    if optional_call {
-                        continue;
-                    }
-                    let name = self.take_name().unwrap_or_default();
-                    value = self.member(value, &name);
-                }
-                Kind::Op(":") if self.language == Language::Lua && matches!(self.ahead(1), Some(Kind::Name(_))) => {
-                    self.at += 1;
-                    let name = self.take_name().unwrap_or_default();
-                    value = self.member(value, &name);
-                }
-                Kind::Op("(") if !line => {
-                    self.at += 1;
-                    let args = self.items(")");
-                    value = self.call(value, args);
-                }
-                Kind::Op("[") if !line && !(spaced && self.knows.bare_calls && matches!(value, Value::Name(_))) => {
-                    self.at += 1;
-                    let reverse = self.is("::") && self.ahead_is(1, "-");
-                    let args = self.items("]");
-                    value = match reverse {
-                        true => reversed(&value),
-                        false => self.index(value, group(args)),
-                    };
-                }
-                Kind::Op("{") if !line && self.language == Language::Perl && self.subscripted(&value) => {
-                    self.at += 1;
-                    let key = match (self.peek().cloned(), self.ahead_is(1, "}")) {
-                        (Some(Kind::Name(name)), true) => {
-                            self.at += 2;
-                            Value::known(name)
-                        }
-                        _ => group(self.items("}")),
-                    };
-                    value = self.index(value, key);
-                }
-                Kind::Text(_) if self.language == Language::Lua && matches!(value, Value::Name(_)) => {
-                    let arg = self.operand();
-                    value = self.call(value, vec![Arg { name: None, value: arg }]);
-                }
-                Kind::Text(parts) if self.language == Language::JavaScript && !spaced && matches!(value, Value::Name(_)) => {
-                    self.at += 1;
-                    let arg = self.parts(&parts);
-                    value = self.call(value, vec![Arg { name: None, value: arg }]);
-                }
-                _ => {
-                    let Value::Name(name) = &value else { break };
-                    let name = name.clone();
-                    match self.bare_call(&name) {
-                        Some(result) => value = result,
-                        None => break,
-                    }
-                }
-            }
-        }
-        if let Value::Name(name) = &value {
-            if let Some(Act::Fixed(fixed)) = self.find(name) {
-                return fixed_value(fixed);
-            }
-            let known = self.find(name).is_some() || self.knows.control.contains(&name.as_str());
-            self.complete &= known;
-        }
-        value
-    }
-
-    fn member_follows(&self) -> bool {
-        match self.ahead(1) {
-            Some(Kind::Name(name)) => {
-                // `"a" . $x` of Perl and PHP puts texts together.
-                !(self.is(".") && matches!(self.language, Language::Perl | Language::Php)
-                    || name.starts_with(['$', '@']) && !self.is("->"))
-            }
-            Some(Kind::Op("(" | "[" | "{")) => self.is("->") || self.is("?."),
-            _ => false,
-        }
-    }
-
-    fn subscripted(&self, value: &Value) -> bool {
-        let before = self.at.checked_sub(1).and_then(|at| self.tokens.get(at)).map(|token| &token.kind);
-        match before {
-            Some(Kind::Name(name)) => name.starts_with('$') && matches!(value, Value::Name(_)),
-            Some(Kind::Op("->" | "]" | "}")) => true,
-            _ => false,
-        }
-    }
-
-    fn member(&mut self, value: Value, name: &str) -> Value {
-        match &value {
-            Value::Name(base) => {
-                if let Some(Act::Fixed(Fixed::Environment)) = self.find(base)
-                    && self.find(&format!("{base}.{name}")).is_none()
-                    && !self.is("(")
-                {
-                    return self.variable(name);
-                }
-                if matches!(name, "__dict__" | "promises" | "default" | "__builtins__") {
-                    return value;
-                }
-                let full = format!("{base}.{name}");
-                if self.each_method(name) {
-                    self.each = None;
-                }
-                Value::Name(full)
-            }
-            Value::Table(entries) if !self.is("(") => {
-                entries.iter().find(|(key, _)| key == name).map_or(Value::unknown(), |(_, value)| value.clone())
-            }
-            _ => {
-                if self.each_method(name) {
-                    self.each = Some(element(&value));
-                }
-                let args = match self.peek() {
-                    Some(Kind::Op("(")) if !self.fresh_line() => {
-                        self.at += 1;
-                        self.items(")")
-                    }
-                    _ if self.knows.bare_calls => self.bare_args(),
-                    _ => {
-                        // A property: only where it came from is known.
-                        let mut text = Text::unknown();
-                        value.mark(&mut text);
-                        self.complete &= matches!(name, "length" | "size" | "stdout" | "text" | "content");
-                        return match (&value, name) {
-                            (Value::Path(_), "parent" | "parents" | "resolve") => Value::Path(text),
-                            _ => Value::Text(text),
-                        };
-                    }
-                };
-                let result = self.method(value, name, args);
-                self.block_after();
-                result
-            }
-        }
-    }
-
-    fn each_method(&self, name: &str) -> bool {
-        matches!(name, "forEach" | "map" | "each" | "filter" | "for_each" | "each_entry" | "flatMap" | "collect")
-    }
-
-    /// A block behind a call: `{ |x| ... }`, `do |x| ... end`.
-    fn block_after(&mut self) {
-        if self.language != Language::Ruby && self.language != Language::Groovy {
-            self.each = None;
-            return;
-        }
-        if self.is("{") && !self.fresh_line() {
-            self.at += 1;
-            self.block_names();
-            self.items("}");
-        } else if self.eat_name("do") {
-            self.block_names();
-        }
-        self.each = None;
-    }
-
-    /// The names that a block or arrow gets its element by.
-    fn block_names(&mut self) {
-        let Some(value) = self.each.clone() else { return };
-        if self.eat("|") {
-            if let Some(name) = self.take_name() {
-                self.names.insert(name, value);
-            }
-            while !self.is("|") && self.at < self.tokens.len() && !self.is("}") {
-                self.at += 1;
-            }
-            self.eat("|");
-            self.each = None;
-        } else if let (Some(Kind::Name(name)), true) = (self.peek().cloned(), self.ahead_is(1, "->")) {
-            self.names.insert(name, value);
-            self.at += 2;
-            self.each = None;
-        } else if self.language == Language::Groovy {
-            self.names.insert("it".to_string(), value);
-            self.each = None;
-        }
-    }
-
-    /// A call without parentheses: `system "x"`, `unlink $f, $g`.
-    fn bare_call(&mut self, name: &str) -> Option<Value> {
-        if !self.knows.bare_calls {
-            return None;
-        }
-        let act = self.find(name)?;
-        if matches!(act, Act::Fixed(_)) {
-            return None;
-        }
-        let args = self.bare_args();
-        let value = self.call(Value::Name(name.to_string()), args);
-        self.block_after();
-        Some(value)
-    }
-
-    fn bare_args(&mut self) -> Vec<Arg> {
-        let mut args = Vec::new();
-        loop {
-            let starts = match self.tokens.get(self.at) {
-                Some(token) if token.line && args.is_empty() => false,
-                Some(Token { kind: Kind::Name(name), .. }) => {
-                    !matches!(
-                        name.as_str(),
-                        "if" | "unless" | "for" | "foreach" | "while" | "until" | "and" | "or" | "do" | "then"
-                            | "end" | "x" | "eq" | "ne" | "else" | "elsif" | "rescue" | "xor" | "cmp" | "not" | "in"
-                    )
-                }
-                Some(Token { kind: Kind::Op(op), spaced, .. }) => {
-                    matches!(*op, "[") && *spaced || matches!(*op, "\\" | "$" | "*" | "-") && *spaced && !self.ahead_spaced()
-                        || matches!(*op, "{") && self.language == Language::Perl && args.is_empty()
-                        || matches!(*op, "@" | "...")
-                }
-                Some(_) => true,
-                None => false,
-            };
-            if !starts {
-                break;
-            }
-            let mut name = None;
-            if let (Some(Kind::Name(key)), true) = (self.peek().cloned(), self.ahead_is(1, ":") || self.ahead_is(1, "=>")) {
-                self.at += 2;
-                name = Some(key);
-            }
-            let block = self.is("{");
-            let value = self.expr();
-            args.push(Arg { name, value });
-            if !self.eat(",") && !block {
-                break;
-            }
-        }
-        args
-    }
-
-    fn ahead_spaced(&self) -> bool {
-        self.tokens.get(self.at + 1).is_none_or(|token| token.spaced)
-    }
-
     /// The items up to a closing bracket: arguments, elements, entries, or the statements of a block.
     fn items(&mut self, close: &str) -> Vec<Arg> {
         let mut items: Vec<Arg> = Vec::new();
@@ -843,96 +617,4 @@ impl Reader {
         self.at += 2;
         Some(key)
     }
-}
-
-/// The value of a constant.
-fn fixed_value(fixed: Fixed) -> Value {
-    match fixed {
-        Fixed::Home => Value::Text(Text::word(Word::Tilde("~".into()))),
-        Fixed::Environment => Value::Name("environ".into()),
-        Fixed::Slash => Value::known("/"),
-        Fixed::Plain => Value::Flag(true),
-        Fixed::Unknown => Value::unknown(),
-    }
-}
-
-/// What brackets around items stand for.
-fn group(mut items: Vec<Arg>) -> Value {
-    if items.iter().any(|item| item.name.is_some()) {
-        let entries = items.into_iter().map(|item| (item.name.unwrap_or_default(), item.value));
-        return Value::Table(entries.collect()).bounded();
-    }
-    if items.len() == 1 {
-        return items.remove(0).value;
-    }
-    Value::List(items.into_iter().map(|item| item.value).collect()).bounded()
-}
-
-/// One element of a value that is gone through.
-pub(super) fn element(value: &Value) -> Value {
-    match value {
-        Value::List(values) => {
-            let mut values = values.iter().cloned();
-            let first = values.next().unwrap_or_else(Value::unknown);
-            values.take(32).fold(first, Value::or)
-        }
-        other => other.clone(),
-    }
-}
-
-/// A text with its `%s` filled.
-fn format_with(left: Value, right: &Value) -> Value {
-    let Value::Text(text) = &left else { return Value::unknown() };
-    let values = match right {
-        Value::List(values) => values.clone(),
-        other => vec![other.clone()],
-    };
-    let Some(known) = text.word.known() else {
-        let mut text = text.clone();
-        right.mark(&mut text);
-        return Value::Text(Text { word: super::text::hole(), ..text });
-    };
-    filled(known, "%s", &values, text)
-}
-
-/// A text with its placeholders filled in order.
-pub(super) fn filled(known: &str, mark: &str, values: &[Value], text: &Text) -> Value {
-    let mut out = Text { word: Word::Known(String::new()), ..text.clone() };
-    let mut values = values.iter();
-    for (at, piece) in known.split(mark).enumerate() {
-        if at > 64 {
-            return Value::unknown();
-        }
-        if at > 0 {
-            out = out.join(&values.next().map_or_else(Text::unknown, Value::text));
-        }
-        out = out.join(&Text::word(Word::Known(piece.to_string())));
-    }
-    for value in values {
-        value.mark(&mut out);
-    }
-    Value::Text(out)
-}
-
-fn repeated(text: &Text, times: i64) -> Value {
-    match (text.word.known(), usize::try_from(times)) {
-        (Some(known), Ok(times)) if known.len().saturating_mul(times) <= 4096 => {
-            Value::Text(Text { word: Word::Known(known.repeat(times)), ..text.clone() })
-        }
-        _ => {
-            let mut out = Text::unknown();
-            out.mark(text);
-            Value::Text(out)
-        }
-    }
-}
-
-/// A text read from its end: a way to hide one.
-pub(super) fn reversed(value: &Value) -> Value {
-    let text = value.text();
-    let word = match text.word.known() {
-        Some(known) => Word::Known(known.chars().rev().collect()),
-        None => super::text::hole(),
-    };
-    Value::Text(Text { word, decoded: true, ..text })
 }

@@ -23,8 +23,29 @@ pub(super) const MONGO: Knowledge = Knowledge {
 };
 
 const CONTROL: &[&str] = &[
-    "if", "else", "while", "do", "switch", "case", "break", "continue", "function", "class", "try", "catch",
-    "finally", "throw", "return", "async", "of", "in", "instanceof", "default", "export", "extends", "delete",
+    "if",
+    "else",
+    "while",
+    "do",
+    "switch",
+    "case",
+    "break",
+    "continue",
+    "function",
+    "class",
+    "try",
+    "catch",
+    "finally",
+    "throw",
+    "return",
+    "async",
+    "of",
+    "in",
+    "instanceof",
+    "default",
+    "export",
+    "extends",
+    "delete",
 ];
 
 /// The name of a module without what says nothing.

@@ -6,6 +6,10 @@
 use super::Language;
 use super::quoted::{Holes, quoted};
 
+mod literal;
+
+use literal::holds_code;
+
 /// A piece of a text literal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Part {
@@ -54,10 +58,10 @@ pub(super) struct Tokens {
 }
 
 const OPERATORS: &[&str] = &[
-    "===", "!==", "**=", "<=>", "...", "&&=", "||=", "??=", "//=", "<<-", "|>", "%>%", "**", "=>", "->", "::",
-    "..", "?.", "??", "||", "&&", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".=", "|=", "=~", "!~", "<-",
-    "<<", ">>", ":=", "++", "--", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "=", "+", "-", "*", "/",
-    "%", "<", ">", "!", "?", "&", "|", "^", "~", "@", "\\", "$", "#",
+    "===", "!==", "**=", "<=>", "...", "&&=", "||=", "??=", "//=", "<<-", "|>", "%>%", "**", "=>", "->",
+    "::", "..", "?.", "??", "||", "&&", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", ".=", "|=", "=~",
+    "!~", "<-", "<<", ">>", ":=", "++", "--", "(", ")", "[", "]", "{", "}", ",", ";", ":", ".", "=", "+",
+    "-", "*", "/", "%", "<", ">", "!", "?", "&", "|", "^", "~", "@", "\\", "$", "#",
 ];
 
 /// A here-document whose body is still to come.
@@ -273,7 +277,9 @@ impl<'s> Lexer<'s> {
                 || c == '$' && matches!(self.language, Language::JavaScript | Language::Groovy)
                 || at == 0
                 || at == 1 && matches!(c, '@' | '$' | '&') && rest.starts_with(['$', '@'])
-                || c == '!' && self.language == Language::Julia && !rest.get(at + 1..).unwrap_or_default().starts_with('=')
+                || c == '!'
+                    && self.language == Language::Julia
+                    && !rest.get(at + 1..).unwrap_or_default().starts_with('=')
                 || c == '.' && self.language == Language::R;
             if !inner {
                 break;
@@ -324,11 +330,33 @@ impl<'s> Lexer<'s> {
             Some(Kind::Name(name)) => {
                 let word = matches!(
                     name.as_str(),
-                    "if" | "unless" | "and" | "or" | "not" | "while" | "until" | "return" | "split" | "grep" | "when"
-                        | "map" | "print" | "puts" | "typeof" | "case" | "in" | "of" | "elsif" | "x" | "p" | "do"
+                    "if" | "unless"
+                        | "and"
+                        | "or"
+                        | "not"
+                        | "while"
+                        | "until"
+                        | "return"
+                        | "split"
+                        | "grep"
+                        | "when"
+                        | "map"
+                        | "print"
+                        | "puts"
+                        | "typeof"
+                        | "case"
+                        | "in"
+                        | "of"
+                        | "elsif"
+                        | "x"
+                        | "p"
+                        | "do"
                 );
                 let tight = !self.rest().chars().nth(1).is_some_and(char::is_whitespace);
-                word || spaced && tight && matches!(self.language, Language::Ruby | Language::Perl) && !name.starts_with(['$', '@', '%'])
+                word || spaced
+                    && tight
+                    && matches!(self.language, Language::Ruby | Language::Perl)
+                    && !name.starts_with(['$', '@', '%'])
             }
             Some(_) => false,
         }
@@ -363,7 +391,9 @@ impl<'s> Lexer<'s> {
                 let holes = if self.language == Ruby { Holes::HashBrace } else { Holes::Dollar };
                 Some(Kind::Shell(quoted(self, '`', None, true, holes)))
             }
-            (Julia | Groovy, '"' | '\'') if self.rest().starts_with(if c == '"' { "\"\"\"" } else { "'''" }) => {
+            (Julia | Groovy, '"' | '\'')
+                if self.rest().starts_with(if c == '"' { "\"\"\"" } else { "'''" }) =>
+            {
                 self.at += 3;
                 let holes = if c == '"' { Holes::Dollar } else { Holes::None };
                 let mut parts = quoted(self, c, None, true, holes);
@@ -428,8 +458,9 @@ impl<'s> Lexer<'s> {
             }
             (Perl, 'q' | 'm' | 's' | 't' | 'y') => self.perl_quote(),
             (Ruby, '%') if self.operand_place(spaced) => self.ruby_percent(),
-            (Ruby, ':') if self.rest().get(1..)?.starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && !matches!(self.out.list.last().map(|t| &t.kind), Some(Kind::Op("?"))) =>
+            (Ruby, ':')
+                if self.rest().get(1..)?.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                    && !matches!(self.out.list.last().map(|t| &t.kind), Some(Kind::Op("?"))) =>
             {
                 self.at += 1;
                 let name = self.name();
@@ -497,164 +528,6 @@ impl<'s> Lexer<'s> {
         rest.get(..end).unwrap_or_default()
     }
 
-    /// `q()`, `qq()`, `qw()`, `qx()`, `qr()`, `m()`, `s()()`, `tr()()`, `y()()`.
-    fn perl_quote(&mut self) -> Option<Kind> {
-        let rest = self.rest();
-        let word = ["qq", "qw", "qx", "qr", "q", "m", "s", "tr", "y"].iter().find(|w| rest.starts_with(**w))?;
-        let behind = rest.get(word.len()..)?;
-        let gap = behind.len() - behind.trim_start_matches([' ', '\t']).len();
-        let open = behind.get(gap..)?.chars().next()?;
-        let called = matches!(self.out.list.last().map(|t| &t.kind), Some(Kind::Op("->" | "{" | "::")));
-        let fits = !open.is_alphanumeric() && !open.is_whitespace() && !matches!(open, '_' | ',' | ';' | ')');
-        if !fits || called && !matches!(open, '(' | '{' | '[' | '/' | '|' | '!') || gap > 0 && open == '#' {
-            return None;
-        }
-        if behind.get(gap..)?.starts_with("=>") || (open == '=' && gap > 0) || called && open == '(' && *word != "qw" {
-            return None;
-        }
-        self.at += word.len() + gap + open.len_utf8();
-        let (close, nest) = closing(open);
-        let holes = if open == '\'' { Holes::None } else { Holes::Dollar };
-        Some(match *word {
-            "q" => Kind::Text(quoted(self, close, nest, false, Holes::None)),
-            "qq" => Kind::Text(quoted(self, close, nest, true, Holes::Dollar)),
-            "qx" => Kind::Shell(quoted(self, close, nest, true, holes)),
-            "qw" => Kind::Words(words(&quoted(self, close, nest, false, Holes::None))),
-            "m" | "qr" => {
-                let text = plain(&quoted(self, close, nest, false, Holes::None));
-                self.flags();
-                Kind::Pattern(holds_code(&text, self.language))
-            }
-            _ => {
-                let from = plain(&quoted(self, close, nest, false, Holes::None));
-                if nest.is_some() {
-                    while self.peek().is_some_and(char::is_whitespace) {
-                        self.bump();
-                    }
-                    self.bump();
-                }
-                let to = plain(&quoted(self, close, nest, false, Holes::None));
-                let flags = self.flags();
-                if flags.contains('e') && *word == "s" {
-                    Kind::Replacement(to)
-                } else {
-                    let code = *word == "s" && (holds_code(&from, self.language) || to.contains("@{"));
-                    Kind::Pattern(code)
-                }
-            }
-        })
-    }
-
-    /// `%w()`, `%i()`, `%q()`, `%Q()`, `%()`, `%x()`, `%r()`.
-    fn ruby_percent(&mut self) -> Option<Kind> {
-        let behind = self.rest().get(1..)?;
-        let letter = behind.chars().next()?;
-        let (kind, open, size) = match letter.is_ascii_alphabetic() {
-            true => (letter, behind.chars().nth(1)?, 2),
-            false => ('Q', letter, 1),
-        };
-        if open.is_alphanumeric() || open.is_whitespace() || open == '=' || !"wWiIqQxrs".contains(kind) {
-            return None;
-        }
-        self.at += size + open.len_utf8();
-        let (close, nest) = closing(open);
-        Some(match kind {
-            'w' | 'i' | 'W' | 'I' => Kind::Words(words(&quoted(self, close, nest, false, Holes::None))),
-            'q' | 's' => Kind::Text(quoted(self, close, nest, false, Holes::None)),
-            'x' => Kind::Shell(quoted(self, close, nest, true, Holes::HashBrace)),
-            'r' => {
-                let text = plain(&quoted(self, close, nest, false, Holes::None));
-                self.flags();
-                Kind::Pattern(holds_code(&text, self.language))
-            }
-            _ => Kind::Text(quoted(self, close, nest, true, Holes::HashBrace)),
-        })
-    }
-
-    /// The operator of a here-document; its body is read at the end of the line.
-    fn here(&mut self) -> Option<Kind> {
-        let whole = self.rest();
-        let mut rest = whole.strip_prefix(if self.language == Language::Php { "<<<" } else { "<<" })?;
-        let indented = rest.starts_with(['~', '-']);
-        rest = rest.trim_start_matches(['~', '-']);
-        if self.language == Language::Php {
-            rest = rest.trim_start_matches([' ', '\t']);
-        }
-        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'));
-        let (end, behind) = match quote {
-            Some(quote) => rest.get(1..)?.split_once(quote)?,
-            None => {
-                let size = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-                rest.split_at_checked(size)?
-            }
-        };
-        let fits = end.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        if !fits || end.contains('\n') || quote.is_none() && self.language == Language::Ruby && !end.starts_with(char::is_uppercase) {
-            return None;
-        }
-        self.at = self.source.len() - behind.len();
-        self.here.push(Here {
-            token: self.out.list.len(),
-            end: end.to_string(),
-            indented: indented || self.language == Language::Php,
-            holes: quote != Some('\''),
-            shell: quote == Some('`'),
-        });
-        Some(Kind::Text(Vec::new()))
-    }
-
-    /// The bodies of the here-documents of the line that ended.
-    fn bodies(&mut self) {
-        for here in std::mem::take(&mut self.here) {
-            let mut body = String::new();
-            let mut ended = false;
-            while !self.rest().is_empty() {
-                let line = self.rest().split('\n').next().unwrap_or_default();
-                self.at = (self.at + line.len() + 1).min(self.source.len());
-                let bare = if here.indented { line.trim_start() } else { line };
-                let ends = match self.language {
-                    Language::Php => bare
-                        .strip_prefix(here.end.as_str())
-                        .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')),
-                    _ => bare == here.end,
-                };
-                if ends {
-                    ended = true;
-                    if self.language == Language::Php {
-                        // What follows the end word on its line is code again.
-                        let behind = bare.len() - here.end.len();
-                        self.at = self.at.saturating_sub(behind + 1);
-                        while !self.source.is_char_boundary(self.at) {
-                            self.at += 1;
-                        }
-                    }
-                    break;
-                }
-                body.push_str(if here.indented { line.trim_start() } else { line });
-                body.push('\n');
-            }
-            self.out.broken |= !ended;
-            let parts = match here.holes {
-                false => vec![Part::Text(body)],
-                true => {
-                    let holes = if self.language == Language::Ruby { Holes::HashBrace } else { Holes::Dollar };
-                    let mut inner = Lexer {
-                        source: &body,
-                        at: 0,
-                        language: self.language,
-                        out: Tokens::default(),
-                        here: Vec::new(),
-                        no_pattern: 0,
-                    };
-                    quoted(&mut inner, '\u{0}', None, true, holes)
-                }
-            };
-            if let Some(token) = self.out.list.get_mut(here.token) {
-                token.kind = if here.shell { Kind::Shell(parts) } else { Kind::Text(parts) };
-            }
-        }
-    }
-
     pub(super) fn language(&self) -> Language {
         self.language
     }
@@ -669,18 +542,9 @@ fn long_bracket(text: &str) -> Option<usize> {
 
 /// Whether a line begins documentation inside Perl code.
 fn pod(rest: &str) -> bool {
-    ["=pod", "=head", "=begin", "=for", "=over", "=item", "=encoding", "=cut"].iter().any(|w| rest.starts_with(w))
-}
-
-/// The closing quote of an opening one, and the opening one when pairs nest.
-fn closing(open: char) -> (char, Option<char>) {
-    match open {
-        '(' => (')', Some('(')),
-        '[' => (']', Some('[')),
-        '{' => ('}', Some('{')),
-        '<' => ('>', Some('<')),
-        other => (other, None),
-    }
+    ["=pod", "=head", "=begin", "=for", "=over", "=item", "=encoding", "=cut"]
+        .iter()
+        .any(|w| rest.starts_with(w))
 }
 
 /// The literal text of parts; holes are left out.
@@ -690,17 +554,4 @@ pub(super) fn plain(parts: &[Part]) -> String {
         Part::Code(_) => "",
     });
     texts.collect()
-}
-
-fn words(parts: &[Part]) -> Vec<String> {
-    plain(parts).split_whitespace().map(str::to_string).collect()
-}
-
-/// Whether a regular expression runs code while it matches.
-fn holds_code(text: &str, language: Language) -> bool {
-    match language {
-        Language::Perl => text.contains("?{") || text.contains("@{") || text.contains("${"),
-        Language::Ruby => text.contains("#{"),
-        _ => false,
-    }
 }

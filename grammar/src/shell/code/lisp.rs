@@ -33,7 +33,11 @@ pub(super) fn read(code: &str) -> Found {
             }
             ')' | ']' => {
                 if let Some(frame) = frames.pop() {
-                    let outer = frames.len().checked_sub(2).and_then(|at| frames.get(at)).and_then(|frame| frame.first());
+                    let outer = frames
+                        .len()
+                        .checked_sub(2)
+                        .and_then(|at| frames.get(at))
+                        .and_then(|frame| frame.first());
                     let binds = matches!(outer, Some(Value::Name(name)) if name.starts_with("let"));
                     value = Some(lisp.form(frame, binds));
                 }
@@ -49,7 +53,10 @@ pub(super) fn read(code: &str) -> Found {
                 }
             },
             _ => {
-                size = rest.find(|c: char| c.is_whitespace() || "()[]\"';".contains(c)).unwrap_or(rest.len()).max(size);
+                size = rest
+                    .find(|c: char| c.is_whitespace() || "()[]\"';".contains(c))
+                    .unwrap_or(rest.len())
+                    .max(size);
                 let word = rest.get(..size).unwrap_or_default();
                 value = Some(match word.parse::<i64>() {
                     Ok(number) => Value::Number(number),
@@ -107,18 +114,22 @@ impl Lisp {
 
     fn form(&mut self, frame: Vec<Value>, binds: bool) -> Value {
         let Some((head, args)) = frame.split_first() else { return Value::Flag(false) };
-        let Value::Name(name) = head else { return Value::List(frame.into_iter().take(64).collect()).bounded() };
+        let Value::Name(name) = head else {
+            return Value::List(frame.into_iter().take(64).collect()).bounded();
+        };
         let first = args.first().cloned().unwrap_or_else(Value::unknown);
         let plain = |lisp: &Lisp, from: usize| -> Vec<Word> {
             args.get(from..).unwrap_or_default().iter().flat_map(|value| lisp.value(value).words()).collect()
         };
         match name.as_str() {
-            "message" | "print" | "princ" | "prin1" | "terpri" | "+" | "-" | "*" | "/" | "progn" | "prog1" | "let" | "let*"
-            | "when" | "unless" | "if" | "format-message" | "length" | "emacs-version" | "kill-emacs" | "number-to-string"
-            | "upcase" | "downcase" | "save-excursion" | "=" | "<" | ">" | "not" | "and" | "or" | "list" | "cons" | "car"
-            | "cdr" | "ignore" => {
+            "message" | "print" | "princ" | "prin1" | "terpri" | "+" | "-" | "*" | "/" | "progn"
+            | "prog1" | "let" | "let*" | "when" | "unless" | "if" | "format-message" | "length"
+            | "emacs-version" | "kill-emacs" | "number-to-string" | "upcase" | "downcase"
+            | "save-excursion" | "=" | "<" | ">" | "not" | "and" | "or" | "list" | "cons" | "car" | "cdr"
+            | "ignore" => {
                 if name == "list" {
-                    return Value::List(args.iter().map(|value| self.value(value)).take(64).collect()).bounded();
+                    return Value::List(args.iter().map(|value| self.value(value)).take(64).collect())
+                        .bounded();
                 }
                 if matches!(name.as_str(), "progn" | "let" | "let*" | "when" | "if") {
                     return args.last().cloned().unwrap_or_else(Value::unknown);
@@ -148,7 +159,11 @@ impl Lisp {
             }
             "getenv" => {
                 let home = first.known_text() == Some("HOME");
-                return if home { Value::Text(Text::word(Word::Tilde("~".into()))) } else { Value::unknown() };
+                return if home {
+                    Value::Text(Text::word(Word::Tilde("~".into())))
+                } else {
+                    Value::unknown()
+                };
             }
             "base64-decode-string" => return decoded(Decoder::Base64, &self.value(&first).text()),
             "directory-files" | "file-expand-wildcards" | "directory-files-recursively" => {
@@ -179,7 +194,11 @@ impl Lisp {
                 let path = self.path(&first);
                 self.found.inside.push(Inside::Argv(vec![known("chmod"), mode, path]));
             }
-            "shell-command" | "shell-command-to-string" | "async-shell-command" | "call-process-shell-command" | "compile"
+            "shell-command"
+            | "shell-command-to-string"
+            | "async-shell-command"
+            | "call-process-shell-command"
+            | "compile"
             | "eshell-command" => {
                 let text = self.value(&first).text();
                 if text.decoded {
@@ -193,7 +212,8 @@ impl Lisp {
                 self.found.inside.push(Inside::Argv(words));
             }
             "start-process" => {
-                let words = args.get(2..).unwrap_or_default().iter().flat_map(|v| self.value(v).words()).collect();
+                let words =
+                    args.get(2..).unwrap_or_default().iter().flat_map(|v| self.value(v).words()).collect();
                 self.found.inside.push(Inside::Argv(words));
             }
             "process-lines" => {
@@ -210,7 +230,8 @@ impl Lisp {
                 self.found.inside.push(Inside::Writes(path));
             }
             "write-file" | "with-temp-file" | "append-to-file" => {
-                let path = if name == "append-to-file" { args.get(2).cloned().unwrap_or(first) } else { first };
+                let path =
+                    if name == "append-to-file" { args.get(2).cloned().unwrap_or(first) } else { first };
                 let path = self.path(&path);
                 self.found.inside.push(Inside::Writes(path));
             }

@@ -9,10 +9,10 @@ use super::eval::Knowledge;
 pub(super) const KNOWS: Knowledge = Knowledge {
     acts: ACTS,
     control: &[
-        "if", "elsif", "else", "unless", "while", "until", "do", "sub", "return", "last", "next", "redo", "and",
-        "or", "not", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "my", "our", "local", "BEGIN", "END", "xor",
-        "package", "$_", "@_", "$1", "$2", "$3", "$4", "$.", "$a", "$b", "@F", "$F", "$,", "$\\", "$/", "<>",
-        "STDIN", "STDOUT", "STDERR", "<STDIN>", "$0", "$$", "F",
+        "if", "elsif", "else", "unless", "while", "until", "do", "sub", "return", "last", "next", "redo",
+        "and", "or", "not", "x", "eq", "ne", "lt", "gt", "le", "ge", "cmp", "my", "our", "local", "BEGIN",
+        "END", "xor", "package", "$_", "@_", "$1", "$2", "$3", "$4", "$.", "$a", "$b", "@F", "$F", "$,",
+        "$\\", "$/", "<>", "STDIN", "STDOUT", "STDERR", "<STDIN>", "$0", "$$", "F",
     ],
     bare_calls: true,
     prefixes: &["CORE.GLOBAL.", "CORE.", "main.", "POSIX."],

@@ -9,8 +9,9 @@ use super::eval::Knowledge;
 pub(super) const KNOWS: Knowledge = Knowledge {
     acts: ACTS,
     control: &[
-        "if", "elif", "else", "while", "in", "is", "not", "and", "or", "pass", "break", "continue", "def", "class",
-        "try", "except", "finally", "raise", "return", "async", "lambda", "global", "nonlocal", "assert", "del", "as",
+        "if", "elif", "else", "while", "in", "is", "not", "and", "or", "pass", "break", "continue", "def",
+        "class", "try", "except", "finally", "raise", "return", "async", "lambda", "global", "nonlocal",
+        "assert", "del", "as",
     ],
     bare_calls: false,
     prefixes: &["builtins.", "__builtins__."],

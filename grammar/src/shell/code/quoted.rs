@@ -78,7 +78,10 @@ pub(super) fn quoted(
                 let code = variable(lexer, String::new());
                 out.code(code);
             }
-            '{' if holes == Holes::Dollar && lexer.language() == Language::Php && lexer.rest().starts_with('$') => {
+            '{' if holes == Holes::Dollar
+                && lexer.language() == Language::Php
+                && lexer.rest().starts_with('$') =>
+            {
                 let code = braced(lexer, '{', '}');
                 out.code(code);
             }
@@ -137,7 +140,9 @@ fn dollar(lexer: &mut Lexer<'_>, sigil: char, out: &mut Out) {
                 _ => code,
             });
         }
-        (_, _, Some(c)) if c.is_alphabetic() || c == '_' || c.is_ascii_digit() && language == Language::Perl => {
+        (_, _, Some(c))
+            if c.is_alphabetic() || c == '_' || c.is_ascii_digit() && language == Language::Perl =>
+        {
             let start = match language {
                 Language::Julia | Language::Groovy => String::new(),
                 _ => sigil.to_string(),

@@ -7,9 +7,44 @@ use super::{Found, Inside};
 use crate::shell::Word;
 
 const READS: &[&str] = &[
-    "get", "mget", "keys", "scan", "exists", "ttl", "pttl", "type", "info", "ping", "dbsize", "llen", "lrange", "smembers",
-    "scard", "sismember", "hget", "hgetall", "hkeys", "hlen", "zrange", "zcard", "zscore", "strlen", "echo", "time",
-    "memory", "object", "select", "randomkey", "hscan", "sscan", "zscan", "client", "command", "xrange", "xlen", "quit",
+    "get",
+    "mget",
+    "keys",
+    "scan",
+    "exists",
+    "ttl",
+    "pttl",
+    "type",
+    "info",
+    "ping",
+    "dbsize",
+    "llen",
+    "lrange",
+    "smembers",
+    "scard",
+    "sismember",
+    "hget",
+    "hgetall",
+    "hkeys",
+    "hlen",
+    "zrange",
+    "zcard",
+    "zscore",
+    "strlen",
+    "echo",
+    "time",
+    "memory",
+    "object",
+    "select",
+    "randomkey",
+    "hscan",
+    "sscan",
+    "zscan",
+    "client",
+    "command",
+    "xrange",
+    "xlen",
+    "quit",
 ];
 
 /// Reads commands.
@@ -32,7 +67,12 @@ fn command(words: &[String], found: &mut Found) {
     let mut argv = vec![Word::Known("redis".into())];
     for (at, word) in words.iter().enumerate() {
         // The command and its first word mean the same in any case.
-        let lower = at == 0 || at == 1 && matches!(words.first().map(|w| w.to_ascii_lowercase()).as_deref(), Some("config" | "script" | "acl" | "debug" | "cluster" | "function"));
+        let lower = at == 0
+            || at == 1
+                && matches!(
+                    words.first().map(|w| w.to_ascii_lowercase()).as_deref(),
+                    Some("config" | "script" | "acl" | "debug" | "cluster" | "function")
+                );
         argv.push(Word::Known(if lower { word.to_ascii_lowercase() } else { word.clone() }));
     }
     found.inside.push(Inside::Argv(argv));

@@ -8,7 +8,9 @@ use super::eval::Knowledge;
 
 pub(super) const R: Knowledge = Knowledge {
     acts: R_ACTS,
-    control: &["if", "else", "while", "repeat", "function", "return", "break", "next", "in", "NA", "pi", "T", "F"],
+    control: &[
+        "if", "else", "while", "repeat", "function", "return", "break", "next", "in", "NA", "pi", "T", "F",
+    ],
     bare_calls: false,
     prefixes: &["base.", "utils."],
     interpreter: "Rscript",
@@ -17,8 +19,9 @@ pub(super) const R: Knowledge = Knowledge {
 pub(super) const JULIA: Knowledge = Knowledge {
     acts: JULIA_ACTS,
     control: &[
-        "if", "elseif", "else", "while", "end", "function", "return", "break", "continue", "begin", "let", "do", "try",
-        "catch", "finally", "struct", "module", "macro", "in", "pi", "VERSION", "using", "import", "quote",
+        "if", "elseif", "else", "while", "end", "function", "return", "break", "continue", "begin", "let",
+        "do", "try", "catch", "finally", "struct", "module", "macro", "in", "pi", "VERSION", "using",
+        "import", "quote",
     ],
     bare_calls: false,
     prefixes: &["Base.", "Filesystem."],

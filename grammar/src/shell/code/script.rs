@@ -10,8 +10,8 @@ use crate::shell::Word;
 pub(super) const LUA: Knowledge = Knowledge {
     acts: LUA_ACTS,
     control: &[
-        "if", "then", "elseif", "else", "end", "while", "do", "repeat", "until", "function", "return", "break",
-        "local", "and", "or", "not", "in", "_VERSION",
+        "if", "then", "elseif", "else", "end", "while", "do", "repeat", "until", "function", "return",
+        "break", "local", "and", "or", "not", "in", "_VERSION",
     ],
     bare_calls: false,
     prefixes: &["_G.", "_ENV."],
@@ -21,8 +21,26 @@ pub(super) const LUA: Knowledge = Knowledge {
 pub(super) const GROOVY: Knowledge = Knowledge {
     acts: GROOVY_ACTS,
     control: &[
-        "if", "else", "while", "switch", "case", "def", "class", "try", "catch", "finally", "return", "in",
-        "instanceof", "as", "it", "final", "static", "void", "int", "String_",
+        "if",
+        "else",
+        "while",
+        "switch",
+        "case",
+        "def",
+        "class",
+        "try",
+        "catch",
+        "finally",
+        "return",
+        "in",
+        "instanceof",
+        "as",
+        "it",
+        "final",
+        "static",
+        "void",
+        "int",
+        "String_",
     ],
     bare_calls: true,
     prefixes: &["java.lang.", "java.io.", "java.nio.file.", "java.net."],
@@ -222,7 +240,8 @@ fn apple(code: &str) -> Found {
             }
             // On to the next word.
             let end = rest.find(|c: char| c == '"' || c.is_whitespace()).unwrap_or(rest.len());
-            let skip = if rest.get(end..).is_some_and(|r| r.starts_with('"')) && end > 0 { end } else { end + 1 };
+            let skip =
+                if rest.get(end..).is_some_and(|r| r.starts_with('"')) && end > 0 { end } else { end + 1 };
             rest = rest.get(skip..).unwrap_or_default();
         }
     }
@@ -370,8 +389,11 @@ fn tcl_command(words: &[TclWord], depth: usize, found: &mut Found, texts: &mut V
     let second = args.first().map_or("", |word| word.text.as_str());
     match (name.text.as_str(), second) {
         ("puts", _) => found.complete &= args.len() <= 2,
-        ("set" | "expr" | "incr" | "list" | "string" | "format" | "lindex" | "llength" | "clock" | "exit" | "return"
-        | "break" | "continue" | "lappend" | "append" | "info", _) => {}
+        (
+            "set" | "expr" | "incr" | "list" | "string" | "format" | "lindex" | "llength" | "clock" | "exit"
+            | "return" | "break" | "continue" | "lappend" | "append" | "info",
+            _,
+        ) => {}
         ("exec" | "spawn", _) => {
             let mut words = all(0);
             let flags = words.iter().take_while(|w| w.known().is_some_and(|w| w.starts_with('-'))).count();
@@ -387,7 +409,9 @@ fn tcl_command(words: &[TclWord], depth: usize, found: &mut Found, texts: &mut V
             found.complete = false;
             // `file delete -force` takes whole trees.
             let force = args.iter().any(|word| word.text == "-force");
-            let Inside::Argv(mut words) = with(if force { &["rm", "-r"] } else { &["rm"] }, 1) else { return };
+            let Inside::Argv(mut words) = with(if force { &["rm", "-r"] } else { &["rm"] }, 1) else {
+                return;
+            };
             words.retain(|word| word.known() != Some("-force"));
             found.inside.push(Inside::Argv(words));
         }
@@ -413,7 +437,11 @@ fn tcl_command(words: &[TclWord], depth: usize, found: &mut Found, texts: &mut V
             found.complete = false;
             found.inside.push(with(&["tclsh"], 0));
         }
-        ("if" | "while" | "for" | "foreach" | "proc" | "catch" | "after" | "eval" | "uplevel" | "try" | "else" | "switch", _) => {
+        (
+            "if" | "while" | "for" | "foreach" | "proc" | "catch" | "after" | "eval" | "uplevel" | "try"
+            | "else" | "switch",
+            _,
+        ) => {
             found.complete &= !matches!(name.text.as_str(), "proc" | "eval" | "uplevel");
             for word in args {
                 match word.braced {

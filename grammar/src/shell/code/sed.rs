@@ -77,7 +77,9 @@ impl<'s> Sed<'s> {
     fn address(&mut self) -> bool {
         match self.peek() {
             Some(c) if c.is_ascii_digit() || matches!(c, '$' | '+' | '~') => {
-                self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '+' | '~'));
+                self.rest = self
+                    .rest
+                    .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | '+' | '~'));
             }
             Some('/') => {
                 self.bump();
@@ -152,7 +154,9 @@ impl<'s> Sed<'s> {
             }
             's' | 'y' => {
                 let Some(delimiter) = self.bump() else { return self.found.complete = false };
-                let (Some(_), Some(to)) = (self.delimited(delimiter), self.delimited(delimiter)) else { return };
+                let (Some(_), Some(to)) = (self.delimited(delimiter), self.delimited(delimiter)) else {
+                    return;
+                };
                 if command == 's' {
                     self.flags(to);
                 }
@@ -178,7 +182,11 @@ impl<'s> Sed<'s> {
                     // What the line becomes is run: the replacement is at least a part of it.
                     self.found.complete = false;
                     let whole = !to.contains(['&', '\\']);
-                    self.found.inside.push(Inside::Shell(if whole { Word::Known(to.to_string()) } else { hole() }));
+                    self.found.inside.push(Inside::Shell(if whole {
+                        Word::Known(to.to_string())
+                    } else {
+                        hole()
+                    }));
                 }
                 'w' => {
                     self.bump();

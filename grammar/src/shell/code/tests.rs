@@ -72,9 +72,55 @@ fn code_does_what_its_row_says() {
 #[test]
 fn hostile_texts_end_in_time_and_are_not_complete() {
     let pieces = [
-        "(", "[", "{", "\"", "'", "`", "${", "#{", "f'{", "a(", "a[", "x=", "q{", "<<A\n", "/", "/[", "%w(", "$(", "a.b(",
-        "lambda ", "for x in ", "not ", "-", "+", "a?b:", "\\", "$$", "/*", "--[[", "'''", "r\"(", "do $$", "(a ", "s/", "<",
-        "x=>", "f\"{f\"{", "if ", "a|", "`${`${", "@{[", "chr(", "a+a+", "x=x+x;", "[x,x]", "x=[x,x]\n", "print ", "e ", "1e ",
+        "(",
+        "[",
+        "{",
+        "\"",
+        "'",
+        "`",
+        "${",
+        "#{",
+        "f'{",
+        "a(",
+        "a[",
+        "x=",
+        "q{",
+        "<<A\n",
+        "/",
+        "/[",
+        "%w(",
+        "$(",
+        "a.b(",
+        "lambda ",
+        "for x in ",
+        "not ",
+        "-",
+        "+",
+        "a?b:",
+        "\\",
+        "$$",
+        "/*",
+        "--[[",
+        "'''",
+        "r\"(",
+        "do $$",
+        "(a ",
+        "s/",
+        "<",
+        "x=>",
+        "f\"{f\"{",
+        "if ",
+        "a|",
+        "`${`${",
+        "@{[",
+        "chr(",
+        "a+a+",
+        "x=x+x;",
+        "[x,x]",
+        "x=[x,x]\n",
+        "print ",
+        "e ",
+        "1e ",
     ];
     for (language, name) in Language::ALL.into_iter().zip(Language::NAMES) {
         for piece in pieces {
@@ -112,7 +158,8 @@ fn printed_text_is_data() {
         (Language::Sql, "SELECT 'DROP TABLE users; --' -- DROP TABLE users"),
     ] {
         let found = read(language, code);
-        let harmless = found.inside.iter().all(|inside| matches!(inside, Inside::Argv(words) if words.len() == 2));
+        let harmless =
+            found.inside.iter().all(|inside| matches!(inside, Inside::Argv(words) if words.len() == 2));
         assert!(harmless && found.complete, "{}: {code}: {}", language.name(), text(&found));
     }
 }

@@ -146,7 +146,9 @@ impl Value {
     fn size(&self) -> usize {
         match self {
             Value::List(values) => 1 + values.iter().map(Value::size).sum::<usize>(),
-            Value::Table(entries) => 1 + entries.iter().map(|(name, v)| name.len() / 64 + v.size()).sum::<usize>(),
+            Value::Table(entries) => {
+                1 + entries.iter().map(|(name, v)| name.len() / 64 + v.size()).sum::<usize>()
+            }
             Value::Text(text) | Value::Path(text) => 1 + bytes(&text.word) / 64,
             _ => 1,
         }
@@ -245,8 +247,12 @@ pub(super) fn joined(one: &Word, two: &Word) -> Word {
         (Word::Known(a), Word::Known(b)) => Word::Known(format!("{a}{b}")),
         (Word::Tilde(a), Word::Known(b)) => Word::Tilde(format!("{a}{b}")),
         (Word::Glob(a), Word::Known(b)) => Word::Glob(format!("{a}{}", escaped(b))),
-        (Word::OneOf(texts), Word::Known(b)) => Word::OneOf(texts.iter().map(|a| format!("{a}{b}")).collect()),
-        (Word::Known(a), Word::OneOf(texts)) => Word::OneOf(texts.iter().map(|b| format!("{a}{b}")).collect()),
+        (Word::OneOf(texts), Word::Known(b)) => {
+            Word::OneOf(texts.iter().map(|a| format!("{a}{b}")).collect())
+        }
+        (Word::Known(a), Word::OneOf(texts)) => {
+            Word::OneOf(texts.iter().map(|b| format!("{a}{b}")).collect())
+        }
         _ => {
             let mut all = pieces(one);
             all.extend(pieces(two));
@@ -277,7 +283,9 @@ pub(super) fn below(folder: &Text, name: &Text) -> Text {
         (_, Word::Known(text)) if text.starts_with('/') => name.clone(),
         (_, Word::Tilde(_)) => name.clone(),
         (Word::Known(text), _) if text.is_empty() => name.clone(),
-        (Word::Known(text) | Word::Tilde(text) | Word::Glob(text), _) if text.ends_with('/') => folder.clone().join(name),
+        (Word::Known(text) | Word::Tilde(text) | Word::Glob(text), _) if text.ends_with('/') => {
+            folder.clone().join(name)
+        }
         _ => folder.clone().join(&Text::word(Word::Known("/".into()))).join(name),
     }
 }

@@ -34,7 +34,12 @@ impl Walk<'_, '_, '_> {
         // Several texts are one program for those that read them so.
         let one = matches!(
             language,
-            Language::Sed | Language::Awk | Language::Perl | Language::Ruby | Language::AppleScript | Language::Tcl
+            Language::Sed
+                | Language::Awk
+                | Language::Perl
+                | Language::Ruby
+                | Language::AppleScript
+                | Language::Tcl
         );
         match one && texts.len() > 1 {
             true => self.code_words(finder, reading, &texts, language),
@@ -78,7 +83,9 @@ impl Walk<'_, '_, '_> {
 fn opens_by_name(call: &Call, reading: &Reading, code: &[Word]) -> bool {
     call.words.iter().zip(&reading.parts).any(|(word, part)| {
         let other = matches!(part, Part::Operand { .. } | Part::Unclear) && !code.contains(word);
-        other && word.known().is_none_or(|text| text.contains(['|', '<', '>'])) && !matches!(word, Word::Glob(_))
+        other
+            && word.known().is_none_or(|text| text.contains(['|', '<', '>']))
+            && !matches!(word, Word::Glob(_))
     })
 }
 

@@ -33,7 +33,7 @@ impl Programs for Interpreters {
             "" => vec![Inner::OperandCode { index: 0, language, unless: list("-f") }],
             _ => vec![Inner::FlagCode { flags: list(flags), language }],
         };
-        if flags != "" {
+        if !flags.is_empty() {
             inner.push(Inner::InputCode { language: Some(language) });
             inner.push(Inner::OperandFile { index: 0, language: Some(language), unless: list(flags) });
         }
@@ -86,8 +86,16 @@ fn code_becomes_commands() {
         ("perl -e 'print 1' 'rm -rf ~|'", "", true),
         ("perl -ne 'print if /foo/' a.txt", "", false),
         ("perl -e 'print 1;' -e 'unlink \"/etc/passwd\"'", "rm /etc/passwd", true),
-        ("node -e \"require('child_process').execSync('sh -c \\\"rm -rf ~\\\"')\"", "sh -c rm -rf ~|rm -rf ~", true),
-        ("cat > /tmp/x.py <<'P'\nimport shutil\nshutil.rmtree('/home/dev')\nP\npython3 /tmp/x.py", "rm -r /home/dev", true),
+        (
+            "node -e \"require('child_process').execSync('sh -c \\\"rm -rf ~\\\"')\"",
+            "sh -c rm -rf ~|rm -rf ~",
+            true,
+        ),
+        (
+            "cat > /tmp/x.py <<'P'\nimport shutil\nshutil.rmtree('/home/dev')\nP\npython3 /tmp/x.py",
+            "rm -r /home/dev",
+            true,
+        ),
     ] {
         let (lines, gap) = shown(text);
         assert_eq!(lines.join("|"), inside, "{text}");

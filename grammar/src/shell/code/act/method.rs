@@ -14,7 +14,8 @@ impl Reader {
         if let Some(result) = self.plain_method(&value, name, &args) {
             return result;
         }
-        let own = self.knows.acts.iter().find(|(key, _)| key.strip_prefix('.') == Some(name)).map(|(_, act)| *act);
+        let own =
+            self.knows.acts.iter().find(|(key, _)| key.strip_prefix('.') == Some(name)).map(|(_, act)| *act);
         if let Some(act) = own {
             let mut all = vec![Arg { name: None, value }];
             all.extend(args);
@@ -54,7 +55,13 @@ impl Reader {
             }
             (Value::List(_), "join") => {
                 let separator = first.map_or_else(
-                    || Word::Known(if self.language == Language::JavaScript { ",".into() } else { String::new() }),
+                    || {
+                        Word::Known(if self.language == Language::JavaScript {
+                            ",".into()
+                        } else {
+                            String::new()
+                        })
+                    },
                     |value| value.text().word,
                 );
                 self.glue_with(&separator, value, false)
@@ -64,10 +71,15 @@ impl Reader {
                     let mut values = values.clone();
                     values.reverse();
                     // Letters turned round are a hidden text.
-                    Value::List(values.into_iter().map(|value| match value {
-                        Value::Text(text) => Value::Text(Text { decoded: true, ..text }),
-                        other => other,
-                    }).collect())
+                    Value::List(
+                        values
+                            .into_iter()
+                            .map(|value| match value {
+                                Value::Text(text) => Value::Text(Text { decoded: true, ..text }),
+                                other => other,
+                            })
+                            .collect(),
+                    )
                 }
                 other => reversed(other),
             },
@@ -79,11 +91,21 @@ impl Reader {
                 None => self.unknown_call(value, args),
             },
             (Value::Text(_), "upper" | "upcase" | "toUpperCase" | "uppercase") => same(known?.to_uppercase()),
-            (Value::Text(_), "lower" | "downcase" | "toLowerCase" | "lowercase" | "casefold") => same(known?.to_lowercase()),
-            (Value::Text(_), "strip" | "trim" | "chomp" | "rstrip" | "lstrip" | "trimEnd") => same(known?.trim().to_string()),
+            (Value::Text(_), "lower" | "downcase" | "toLowerCase" | "lowercase" | "casefold") => {
+                same(known?.to_lowercase())
+            }
+            (Value::Text(_), "strip" | "trim" | "chomp" | "rstrip" | "lstrip" | "trimEnd") => {
+                same(known?.trim().to_string())
+            }
             (Value::Text(text), "replace" | "gsub" | "replaceAll" | "sub" | "tr") => {
-                match (known, first.and_then(Value::known_text), args.get(1).and_then(|arg| arg.value.known_text())) {
-                    (Some(known), Some(from), Some(to)) if !from.is_empty() && known.len() <= 4096 && to.len() <= 64 => {
+                match (
+                    known,
+                    first.and_then(Value::known_text),
+                    args.get(1).and_then(|arg| arg.value.known_text()),
+                ) {
+                    (Some(known), Some(from), Some(to))
+                        if !from.is_empty() && known.len() <= 4096 && to.len() <= 64 =>
+                    {
                         same(known.replace(from, to))
                     }
                     _ => {
@@ -98,11 +120,16 @@ impl Reader {
                 Value::Text(parts.fold(value.text(), |text, part| text.join(&part)))
             }
             (Value::Text(text), "split") => match (known, first.and_then(Value::known_text)) {
-                (Some(known), Some("")) => {
-                    Value::List(known.chars().map(|c| Value::Text(Text { word: Word::Known(c.to_string()), ..text.clone() })).collect())
-                        .bounded()
+                (Some(known), Some("")) => Value::List(
+                    known
+                        .chars()
+                        .map(|c| Value::Text(Text { word: Word::Known(c.to_string()), ..text.clone() }))
+                        .collect(),
+                )
+                .bounded(),
+                (Some(known), Some(separator)) => {
+                    Value::List(known.split(separator).map(Value::known).collect()).bounded()
                 }
-                (Some(known), Some(separator)) => Value::List(known.split(separator).map(Value::known).collect()).bounded(),
                 (Some(known), None) if args.is_empty() => {
                     Value::List(known.split_whitespace().map(Value::known).collect()).bounded()
                 }
@@ -114,25 +141,32 @@ impl Reader {
             },
             (
                 Value::Text(_) | Value::Number(_) | Value::List(_) | Value::Flag(_),
-                "length" | "len" | "size" | "count" | "index" | "find" | "startswith" | "endswith" | "includes" | "sum"
-                | "isdigit" | "title" | "capitalize" | "zfill" | "toFixed" | "padStart" | "padEnd" | "slice" | "inspect"
-                | "first" | "last" | "sort" | "sorted" | "max" | "min" | "to_i" | "to_f" | "times" | "even" | "odd" | "uniq"
-                | "center" | "ljust" | "rjust" | "substring" | "charCodeAt" | "ord" | "abs" | "round" | "floor" | "keys"
-                | "values" | "items",
+                "length" | "len" | "size" | "count" | "index" | "find" | "startswith" | "endswith"
+                | "includes" | "sum" | "isdigit" | "title" | "capitalize" | "zfill" | "toFixed" | "padStart"
+                | "padEnd" | "slice" | "inspect" | "first" | "last" | "sort" | "sorted" | "max" | "min"
+                | "to_i" | "to_f" | "times" | "even" | "odd" | "uniq" | "center" | "ljust" | "rjust"
+                | "substring" | "charCodeAt" | "ord" | "abs" | "round" | "floor" | "keys" | "values"
+                | "items",
             ) => {
                 let mut out = Text::unknown();
                 value.mark(&mut out);
                 args.iter().for_each(|arg| arg.value.mark(&mut out));
                 Value::Text(out)
             }
-            (Value::Table(entries), "keys" | "values" | "items" | "get" | "fetch") => match (name, first.and_then(Value::known_text)) {
-                ("get" | "fetch", Some(key)) => {
-                    entries.iter().find(|(name, _)| name == key).map_or(Value::unknown(), |(_, value)| value.clone())
+            (Value::Table(entries), "keys" | "values" | "items" | "get" | "fetch") => {
+                match (name, first.and_then(Value::known_text)) {
+                    ("get" | "fetch", Some(key)) => entries
+                        .iter()
+                        .find(|(name, _)| name == key)
+                        .map_or(Value::unknown(), |(_, value)| value.clone()),
+                    _ => value.clone(),
                 }
-                _ => value.clone(),
-            },
-            (Value::Text(text), "to_s" | "toString" | "to_sym" | "to_str" | "valueOf" | "b" | "dup" | "freeze" | "encode"
-                | "read_all" | "asString") => match (self.language, first.and_then(Value::known_text)) {
+            }
+            (
+                Value::Text(text),
+                "to_s" | "toString" | "to_sym" | "to_str" | "valueOf" | "b" | "dup" | "freeze" | "encode"
+                | "read_all" | "asString",
+            ) => match (self.language, first.and_then(Value::known_text)) {
                 // Bytes of a decoder keep what they are.
                 (_, Some("base64" | "hex")) => {
                     let mut out = Text::unknown();
@@ -148,7 +182,11 @@ impl Reader {
     /// The texts of a list put together, with nothing or the first argument between them.
     pub(super) fn glue(&mut self, values: &[&Value]) -> Value {
         match values {
-            [Value::List(_)] => self.glue_with(&Word::Known(String::new()), values.first().copied().unwrap_or(&Value::Flag(false)), false),
+            [Value::List(_)] => self.glue_with(
+                &Word::Known(String::new()),
+                values.first().copied().unwrap_or(&Value::Flag(false)),
+                false,
+            ),
             [Value::List(_), separator] => {
                 let list = values.first().copied().unwrap_or(&Value::Flag(false));
                 self.glue_with(&separator.text().word, list, false)

@@ -74,7 +74,9 @@ impl Reader {
         let (mut host, mut port, mut other) = (None, None, None);
         for word in texts {
             match word.known() {
-                Some(text) if text.chars().all(|c| c.is_ascii_digit()) && !text.is_empty() => port = port.or(Some(word)),
+                Some(text) if text.chars().all(|c| c.is_ascii_digit()) && !text.is_empty() => {
+                    port = port.or(Some(word))
+                }
                 Some(text) if text.contains(':') && host.is_none() => {
                     let address = text.trim_start_matches("tcp://");
                     let (name, number) = address.rsplit_once(':').unwrap_or((address, ""));
@@ -148,7 +150,10 @@ impl Reader {
                 };
                 let Some((command, value)) = entries.first() else { return Value::unknown() };
                 let lower = command.to_ascii_lowercase();
-                self.complete &= matches!(lower.as_str(), "ping" | "hello" | "buildinfo" | "count" | "find" | "serverstatus");
+                self.complete &= matches!(
+                    lower.as_str(),
+                    "ping" | "hello" | "buildinfo" | "count" | "find" | "serverstatus"
+                );
                 words = vec![known("mongo"), known(&lower)];
                 words.extend(value.words().into_iter().filter(|_| lower != "dropdatabase"));
             }
@@ -176,7 +181,8 @@ fn address(args: &[Arg]) -> Word {
     for arg in args.iter().filter(|arg| arg.name.is_none()) {
         match &arg.value {
             Value::Table(entries) => {
-                let find = |key: &str| entries.iter().find(|(name, _)| name == key).map(|(_, v)| v.text().word);
+                let find =
+                    |key: &str| entries.iter().find(|(name, _)| name == key).map(|(_, v)| v.text().word);
                 if let Some(url) = find("url").or_else(|| find("uri")) {
                     return url;
                 }

@@ -21,7 +21,8 @@ impl Reader {
                 Some((Kind::Name(name), false)) => name == "for" || name == "foreach",
                 _ => false,
             };
-            let first = matches!(self.tokens.get(at - 1).map(|t| &t.kind), Some(Kind::Op(";" | "{" | "}" | ":")));
+            let first =
+                matches!(self.tokens.get(at - 1).map(|t| &t.kind), Some(Kind::Op(";" | "{" | "}" | ":")));
             if !late || first || left == 0 || many {
                 continue;
             }
@@ -76,12 +77,14 @@ impl Reader {
         }
         match (self.language, name.as_str()) {
             (Python, "import") => self.import(),
-            (Python, "from") => self.from_import(),
+            (Python, "from") => self.import_from(),
             (Python, "with") => {
                 self.at += 1;
                 self.complete = false;
                 let value = self.expr();
-                if self.eat_name("as") && let Some(name) = self.take_name() {
+                if self.eat_name("as")
+                    && let Some(name) = self.take_name()
+                {
                     self.bind(&name, value);
                 }
             }
@@ -107,9 +110,10 @@ impl Reader {
                 }
             }
             (_, "for" | "foreach") => self.looped(),
-            (_, "def" | "class" | "function" | "sub" | "fn" | "async" | "try" | "macro" | "struct" | "module")
-                if self.knows.control.contains(&name.as_str()) =>
-            {
+            (
+                _,
+                "def" | "class" | "function" | "sub" | "fn" | "async" | "try" | "macro" | "struct" | "module",
+            ) if self.knows.control.contains(&name.as_str()) => {
                 self.complete = false;
                 self.at += 1;
                 // The name and the parameters say nothing.
@@ -118,7 +122,8 @@ impl Reader {
                 }
             }
             (_, word) if self.knows.control.contains(&word) => {
-                self.branched |= matches!(word, "if" | "else" | "elif" | "elsif" | "unless" | "case" | "except" | "when");
+                self.branched |=
+                    matches!(word, "if" | "else" | "elif" | "elsif" | "unless" | "case" | "except" | "when");
                 self.at += 1;
             }
             _ => return false,
@@ -139,10 +144,11 @@ impl Reader {
     /// `import a.b as c, d`.
     fn import(&mut self) {
         self.at += 1;
-        loop {
-            let Some(module) = self.dotted() else { break };
+        while let Some(module) = self.dotted() {
             self.complete &= matches!(module.as_str(), "sys" | "os" | "time" | "builtins");
-            if self.eat_name("as") && let Some(name) = self.take_name() {
+            if self.eat_name("as")
+                && let Some(name) = self.take_name()
+            {
                 self.bind(&name, Value::Name(module));
             }
             if !self.eat(",") {
@@ -152,7 +158,7 @@ impl Reader {
     }
 
     /// `from a.b import c as d, e`.
-    fn from_import(&mut self) {
+    fn import_from(&mut self) {
         self.at += 1;
         self.complete = false;
         let module = self.dotted().unwrap_or_default();
@@ -260,7 +266,10 @@ impl Reader {
             }
             return;
         }
-        while ["my", "our", "const", "let", "var", "local", "final", "def"].iter().any(|word| self.eat_name(word)) {}
+        while ["my", "our", "const", "let", "var", "local", "final", "def"]
+            .iter()
+            .any(|word| self.eat_name(word))
+        {}
         let start = self.at;
         let mut names = Vec::new();
         self.eat("(");
@@ -273,7 +282,12 @@ impl Reader {
         self.eat(")");
         let list = match self.language {
             Language::Perl => self.is("(") || parens && names.is_empty(),
-            _ => self.eat_name("in") || self.eat_name("of") || self.eat(":") || self.language == Language::Julia && self.eat("="),
+            _ => {
+                self.eat_name("in")
+                    || self.eat_name("of")
+                    || self.eat(":")
+                    || self.language == Language::Julia && self.eat("=")
+            }
         };
         if !list {
             self.at = start;
@@ -326,7 +340,12 @@ impl Reader {
                 break self.assign_op();
             }
             // `x: str = ...` of Python.
-            if self.language == Language::Python && names.len() == 1 && self.is(":") && self.ahead_is(2, "=") && self.begins(start) {
+            if self.language == Language::Python
+                && names.len() == 1
+                && self.is(":")
+                && self.ahead_is(2, "=")
+                && self.begins(start)
+            {
                 self.at += 2;
             }
             match self.assign_op() {

@@ -23,8 +23,14 @@ impl Sql {
         let is = |full: &str, least: usize| name.len() >= least && full.starts_with(name);
         if is("shell", 2) || is("system", 2) {
             self.shell(args);
-        } else if is("output", 1) || is("once", 2) || is("excel", 3) || is("log", 3) || is("backup", 1) || is("save", 2)
-            || is("dump", 9) || is("clone", 3)
+        } else if is("output", 1)
+            || is("once", 2)
+            || is("excel", 3)
+            || is("log", 3)
+            || is("backup", 1)
+            || is("save", 2)
+            || is("dump", 9)
+            || is("clone", 3)
         {
             self.target(args.split_whitespace().last().unwrap_or_default(), args);
         } else if is("read", 3) || is("import", 2) || is("restore", 3) || is("archive", 2) {
@@ -36,9 +42,32 @@ impl Sql {
             self.unclear();
         } else {
             let harmless = [
-                "tables", "schema", "mode", "headers", "header", "databases", "indexes", "indices", "help", "quit", "exit",
-                "width", "nullvalue", "separator", "timer", "show", "dump", "fullschema", "print", "echo", "bail",
-                "changes", "stats", "version", "explain", "eqp",
+                "tables",
+                "schema",
+                "mode",
+                "headers",
+                "header",
+                "databases",
+                "indexes",
+                "indices",
+                "help",
+                "quit",
+                "exit",
+                "width",
+                "nullvalue",
+                "separator",
+                "timer",
+                "show",
+                "dump",
+                "fullschema",
+                "print",
+                "echo",
+                "bail",
+                "changes",
+                "stats",
+                "version",
+                "explain",
+                "eqp",
             ];
             self.found.complete &= harmless.contains(&name);
         }
@@ -58,7 +87,10 @@ impl Sql {
         if let Some(command) = line.strip_prefix('!') {
             return self.shell(command);
         }
-        let end = line.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(line.len()).max(usize::from(line.starts_with('.')));
+        let end = line
+            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .unwrap_or(line.len())
+            .max(usize::from(line.starts_with('.')));
         let (name, args) = line.split_at_checked(end).unwrap_or((line, ""));
         let args = args.trim();
         match name.trim_end_matches('+') {
@@ -69,9 +101,10 @@ impl Sql {
                 self.found.inside.push(Inside::Reads(known(unquoted(args))));
             }
             "copy" => self.copy_line(args),
-            "d" | "dt" | "dn" | "du" | "di" | "dv" | "df" | "l" | "list" | "x" | "timing" | "q" | "conninfo" | "c"
-            | "connect" | "echo" | "a" | "t" | "pset" | "h" | "encoding" | "G" | "z" | "dp" | "sf" | "dx" | "ds" | "dS"
-            | "u" | "n" | "errverbose" | "if" | "else" | "elif" | "endif" | "warn" | "qecho" => {}
+            "d" | "dt" | "dn" | "du" | "di" | "dv" | "df" | "l" | "list" | "x" | "timing" | "q"
+            | "conninfo" | "c" | "connect" | "echo" | "a" | "t" | "pset" | "h" | "encoding" | "G" | "z"
+            | "dp" | "sf" | "dx" | "ds" | "dS" | "u" | "n" | "errverbose" | "if" | "else" | "elif"
+            | "endif" | "warn" | "qecho" => {}
             _ => self.unclear(),
         }
     }
@@ -81,7 +114,9 @@ impl Sql {
         let lower = args.to_ascii_lowercase();
         self.unclear();
         if let Some(at) = lower.find(" program ") {
-            return self.shell(unquoted(args.get(at + 9..).unwrap_or_default().split("' ").next().unwrap_or_default()));
+            return self.shell(unquoted(
+                args.get(at + 9..).unwrap_or_default().split("' ").next().unwrap_or_default(),
+            ));
         }
         for (word, writes) in [(" to ", true), (" from ", false)] {
             let Some(at) = lower.rfind(word) else { continue };

@@ -8,23 +8,148 @@ use super::{Sql, Token};
 
 /// Functions that only compute.
 const PURE: &[&str] = &[
-    "count", "sum", "avg", "min", "max", "now", "coalesce", "lower", "upper", "length", "char_length", "substr",
-    "substring", "round", "abs", "cast", "date", "datetime", "time", "strftime", "extract", "date_trunc", "to_char",
-    "concat", "concat_ws", "trim", "ltrim", "rtrim", "replace", "nullif", "ifnull", "isnull", "greatest", "least",
-    "row_number", "rank", "dense_rank", "lag", "lead", "over", "in", "values", "exists", "any", "all", "some",
-    "group_concat", "string_agg", "array_agg", "json_agg", "json_object", "json_extract", "jsonb_build_object",
-    "version", "sqlite_version", "current_database", "current_user", "database", "user", "pg_size_pretty",
-    "pg_database_size", "pg_total_relation_size", "pg_relation_size", "unnest", "generate_series", "random", "floor",
-    "ceil", "ceiling", "mod", "power", "sqrt", "decode", "encode", "hex", "typeof", "printf", "format", "instr",
-    "position", "left", "right", "split_part", "regexp_replace", "to_date", "to_timestamp", "age", "iif", "if", "filter",
-    "and", "or", "not", "on", "where", "as", "from", "select", "by", "using", "join", "then", "when", "else", "union",
-    "except", "intersect", "distinct", "interval", "varchar", "decimal", "numeric", "char", "int", "partition", "with",
-    "within", "is", "like", "between", "having", "limit", "offset", "case", "end", "table", "total", "first_value",
-    "last_value", "pragma_table_info", "pragma_table_list", "current_schema", "year", "month", "day", "rollup", "cube",
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "now",
+    "coalesce",
+    "lower",
+    "upper",
+    "length",
+    "char_length",
+    "substr",
+    "substring",
+    "round",
+    "abs",
+    "cast",
+    "date",
+    "datetime",
+    "time",
+    "strftime",
+    "extract",
+    "date_trunc",
+    "to_char",
+    "concat",
+    "concat_ws",
+    "trim",
+    "ltrim",
+    "rtrim",
+    "replace",
+    "nullif",
+    "ifnull",
+    "isnull",
+    "greatest",
+    "least",
+    "row_number",
+    "rank",
+    "dense_rank",
+    "lag",
+    "lead",
+    "over",
+    "in",
+    "values",
+    "exists",
+    "any",
+    "all",
+    "some",
+    "group_concat",
+    "string_agg",
+    "array_agg",
+    "json_agg",
+    "json_object",
+    "json_extract",
+    "jsonb_build_object",
+    "version",
+    "sqlite_version",
+    "current_database",
+    "current_user",
+    "database",
+    "user",
+    "pg_size_pretty",
+    "pg_database_size",
+    "pg_total_relation_size",
+    "pg_relation_size",
+    "unnest",
+    "generate_series",
+    "random",
+    "floor",
+    "ceil",
+    "ceiling",
+    "mod",
+    "power",
+    "sqrt",
+    "decode",
+    "encode",
+    "hex",
+    "typeof",
+    "printf",
+    "format",
+    "instr",
+    "position",
+    "left",
+    "right",
+    "split_part",
+    "regexp_replace",
+    "to_date",
+    "to_timestamp",
+    "age",
+    "iif",
+    "if",
+    "filter",
+    "and",
+    "or",
+    "not",
+    "on",
+    "where",
+    "as",
+    "from",
+    "select",
+    "by",
+    "using",
+    "join",
+    "then",
+    "when",
+    "else",
+    "union",
+    "except",
+    "intersect",
+    "distinct",
+    "interval",
+    "varchar",
+    "decimal",
+    "numeric",
+    "char",
+    "int",
+    "partition",
+    "with",
+    "within",
+    "is",
+    "like",
+    "between",
+    "having",
+    "limit",
+    "offset",
+    "case",
+    "end",
+    "table",
+    "total",
+    "first_value",
+    "last_value",
+    "pragma_table_info",
+    "pragma_table_list",
+    "current_schema",
+    "year",
+    "month",
+    "day",
+    "rollup",
+    "cube",
 ];
 
 /// Words behind which another statement may begin.
-const OPENERS: &[&str] = &["as", "then", "else", "loop", "begin", "analyze", "explain", "verbose", "union", "all"];
+const OPENERS: &[&str] =
+    &["as", "then", "else", "loop", "begin", "analyze", "explain", "verbose", "union", "all"];
 
 impl Sql {
     pub(super) fn statement(&mut self, tokens: &[Token]) {
@@ -57,16 +182,35 @@ impl Sql {
             }
             next
         };
-        let optional: &[&str] =
-            &["if", "exists", "not", "or", "replace", "only", "from", "into", "table", "low_priority", "quick", "ignore"];
+        let optional: &[&str] = &[
+            "if",
+            "exists",
+            "not",
+            "or",
+            "replace",
+            "only",
+            "from",
+            "into",
+            "table",
+            "low_priority",
+            "quick",
+            "ignore",
+        ];
         match first {
             "select" | "values" | "show" | "describe" | "desc" | "table" => self.does(&["select"]),
-            "with" | "explain" | "begin" | "commit" | "rollback" | "start" | "end" | "use" | "analyze" | "recursive" => {}
+            "with" | "explain" | "begin" | "commit" | "rollback" | "start" | "end" | "use" | "analyze"
+            | "recursive" => {}
             "pragma" => self.found.complete &= !tokens.contains(&Token::Op('=')),
-            "set" => self.found.complete &= !tokens.iter().any(|t| matches!(t, Token::Word(w) if w == "global" || w == "persist")),
+            "set" => {
+                self.found.complete &=
+                    !tokens.iter().any(|t| matches!(t, Token::Word(w) if w == "global" || w == "persist"))
+            }
             "drop" => {
                 let mut kind = at + 1;
-                while matches!(word(tokens, kind), "materialized" | "external" | "temporary" | "temp" | "unique" | "foreign") {
+                while matches!(
+                    word(tokens, kind),
+                    "materialized" | "external" | "temporary" | "temp" | "unique" | "foreign"
+                ) {
                     kind += 1;
                 }
                 let mut next = kind + 1;
@@ -89,19 +233,26 @@ impl Sql {
                 let flag = if conditional(tokens, at) { "--where" } else { "" };
                 self.does(&["delete", &target, flag]);
             }
-            "update" if !matches!(word(tokens, at + 1), "set" | "on" | "of" | "skip" | "nowait" | "cascade") && !is_lock(tokens, at) => {
+            "update"
+                if !matches!(word(tokens, at + 1), "set" | "on" | "of" | "skip" | "nowait" | "cascade")
+                    && !is_lock(tokens, at) =>
+            {
                 let target = name(tokens, behind(optional));
                 let flag = if conditional(tokens, at) { "--where" } else { "" };
                 self.does(&["update", &target, flag]);
             }
             "alter" => {
                 let kind = word(tokens, at + 1);
-                let drops = tokens.iter().skip(at + 2).any(|token| matches!(token, Token::Word(w) if w == "drop"));
+                let drops =
+                    tokens.iter().skip(at + 2).any(|token| matches!(token, Token::Word(w) if w == "drop"));
                 let next = behind(&[kind, "if", "exists", "only"]);
                 self.does(&["alter", kind, &name(tokens, next), if drops { "--drop" } else { "" }]);
             }
             "grant" | "revoke" => {
-                let target = tokens.iter().skip(at).skip_while(|t| !matches!(t, Token::Word(w) if w == "to" || w == "from"));
+                let target = tokens
+                    .iter()
+                    .skip(at)
+                    .skip_while(|t| !matches!(t, Token::Word(w) if w == "to" || w == "from"));
                 let target: Vec<Token> = target.skip(1).take(3).cloned().collect();
                 let what = word(tokens, at + 1);
                 self.does(&[first, what, &name(&target, 0)]);
@@ -111,7 +262,10 @@ impl Sql {
             }
             "create" => {
                 let mut kind = at + 1;
-                while matches!(word(tokens, kind), "or" | "replace" | "temporary" | "temp" | "unique" | "materialized" | "external") {
+                while matches!(
+                    word(tokens, kind),
+                    "or" | "replace" | "temporary" | "temp" | "unique" | "materialized" | "external"
+                ) {
                     kind += 1;
                 }
                 let mut next = kind + 1;
@@ -146,9 +300,10 @@ impl Sql {
             }
             // Not a statement: the name of something.
             _ if at > 0 => {}
-            "shutdown" | "kill" | "flush" | "purge" | "reset" | "rename" | "vacuum" | "reindex" | "optimize" | "lock"
-            | "unlock" | "refresh" | "cluster" | "comment" | "notify" | "handler" | "install" | "uninstall" | "change"
-            | "detach" | "export" | "undrop" | "backup" | "restore" | "dbcc" => {
+            "shutdown" | "kill" | "flush" | "purge" | "reset" | "rename" | "vacuum" | "reindex"
+            | "optimize" | "lock" | "unlock" | "refresh" | "cluster" | "comment" | "notify" | "handler"
+            | "install" | "uninstall" | "change" | "detach" | "export" | "undrop" | "backup" | "restore"
+            | "dbcc" => {
                 self.unclear();
                 self.does(&[first, word(tokens, at + 1)]);
             }
@@ -196,8 +351,18 @@ impl Sql {
         };
         let argument = tokens.get(at + 2);
         match called {
-            "load_file" | "pg_read_file" | "pg_read_binary_file" | "pg_ls_dir" | "readfile" | "lo_import" | "read_csv"
-            | "read_csv_auto" | "read_parquet" | "read_json" | "read_text" | "file" => self.file(argument, false),
+            "load_file"
+            | "pg_read_file"
+            | "pg_read_binary_file"
+            | "pg_ls_dir"
+            | "readfile"
+            | "lo_import"
+            | "read_csv"
+            | "read_csv_auto"
+            | "read_parquet"
+            | "read_json"
+            | "read_text"
+            | "file" => self.file(argument, false),
             "writefile" => self.file(argument, true),
             "lo_export" => {
                 let text = tokens.iter().skip(at).find(|token| matches!(token, Token::Text(_)));
@@ -216,7 +381,11 @@ impl Sql {
             }
             // The list of columns behind the name of a table, a type, a keyword.
             _ if PURE.contains(&called) => {}
-            _ if at > 0 && matches!(word(tokens, at - 1), "into" | "table" | "exists" | "update" | "on" | "index" | "references" | "with" | "key") => {}
+            _ if at > 0
+                && matches!(
+                    word(tokens, at - 1),
+                    "into" | "table" | "exists" | "update" | "on" | "index" | "references" | "with" | "key"
+                ) => {}
             _ if matches!(word(tokens, 0), "create" | "insert" | "alter" | "grant") => {}
             _ => self.unclear(),
         }
@@ -293,7 +462,11 @@ fn conditional(tokens: &[Token], at: usize) -> bool {
                 }
             }
             Token::Word(word) if depth == 0 && word == "where" && start.is_none() => start = Some(n + 1),
-            Token::Word(word) if depth == 0 && start.is_some() && matches!(word.as_str(), "returning" | "order" | "limit") => {
+            Token::Word(word)
+                if depth == 0
+                    && start.is_some()
+                    && matches!(word.as_str(), "returning" | "order" | "limit") =>
+            {
                 end = n;
                 break;
             }
@@ -327,4 +500,3 @@ fn always(part: &[&Token]) -> bool {
         _ => false,
     })
 }
-
