@@ -170,6 +170,7 @@ fn runner(run: &ir::RunPattern) -> Option<&str> {
     });
     let runs = match (words, first) {
         (Words::Any, _) => !inert(stage),
+        (Words::Only(_) | Words::But(_), _) if tells(stage) => false,
         (Words::Only(words), Some(first)) => first.contains('*') || words.contains(&first),
         (Words::But(words), Some(first)) => !words.contains(&first),
         (Words::Only(_), None) => stage.rest,
@@ -180,6 +181,12 @@ fn runner(run: &ir::RunPattern) -> Option<&str> {
         }
     };
     runs.then_some(program)
+}
+
+/// One word and the flag that asks for its help.
+fn tells(stage: &ir::RunStage) -> bool {
+    let help = |term: Option<&ir::RunTerm>| matches!(term, Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "--help"));
+    !stage.rest && stage.terms.len() == 2 && help(stage.terms.last())
 }
 
 /// Only asks for a version or help.
