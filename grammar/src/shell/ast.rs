@@ -3,6 +3,7 @@
 //! INVARIANT: syntax only. Every text that a shell would run is reachable from the tree; byte offsets are those of
 //! the text that was parsed.
 
+use super::Dialect;
 use std::borrow::Cow;
 
 /// And-or lists one after the other.
@@ -159,6 +160,33 @@ pub(crate) struct Tree<'a> {
     pub(crate) heredocs: Vec<HereDoc<'a>>,
     /// Byte offset and message of what was not understood.
     pub(crate) problems: Vec<(usize, String)>,
-    /// Byte offset and name of constructs that a POSIX shell reads in another way.
-    pub(crate) bash_only: Vec<(usize, &'static str)>,
+    /// Constructs that another shell than bash reads in another way.
+    pub(crate) otherwise: Vec<Otherwise>,
+}
+
+/// A construct that shells read in different ways.
+#[derive(Debug)]
+pub(crate) struct Otherwise {
+    pub(crate) at: usize,
+    pub(crate) what: &'static str,
+    /// The shells that read it in another way than bash: [`POSIX`], [`ZSH`] or both.
+    pub(crate) shells: u8,
+}
+
+/// dash and other shells without extensions.
+pub(crate) const POSIX: u8 = 1;
+/// zsh.
+pub(crate) const ZSH: u8 = 2;
+
+impl Tree<'_> {
+    /// The first construct that the shell of this dialect reads in another way than bash does.
+    pub(crate) fn read_otherwise(&self, dialect: Dialect) -> Option<(usize, String)> {
+        let (shells, shell) = match dialect {
+            Dialect::Bash => return None,
+            Dialect::Posix => (POSIX, "a POSIX shell"),
+            _ => (POSIX | ZSH, "another shell"),
+        };
+        let found = self.otherwise.iter().find(|other| other.shells & shells != 0)?;
+        Some((found.at, format!("`{}` is read in another way by {shell}", found.what)))
+    }
 }

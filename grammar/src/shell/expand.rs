@@ -33,6 +33,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) features: Cell<u32>,
     /// Braces were expanded: a POSIX shell reads the word in another way.
     pub(crate) used_braces: Cell<bool>,
+    /// A known value was split into words or is a pattern: zsh takes it as one word.
+    pub(crate) split: Cell<bool>,
 }
 
 /// A run of one field.
@@ -79,6 +81,7 @@ impl<'e> Expander<'e> {
             level: Cell::new(0),
             features,
             used_braces,
+            split: Cell::new(false),
         }
     }
 

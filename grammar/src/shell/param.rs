@@ -201,6 +201,9 @@ pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>
         (Val::Text(_), false) if e.env.ifs => out.push(Frag::Hole { quoted: false }),
         (Val::Text(text), false) => {
             let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
+            if text.contains(blank) || has_pattern(&text) {
+                e.split.set(true);
+            }
             if text.starts_with(blank) {
                 out.push(Frag::Break);
             }

@@ -149,8 +149,19 @@ impl<'a> Builder<'a> {
         self.tree.problems.push((at, message.into()));
     }
 
-    fn bash_only(&mut self, at: usize, name: &'static str) {
-        self.tree.bash_only.push((at, name));
+    /// Notes a construct that some shells read in another way.
+    fn otherwise(&mut self, at: usize, what: &'static str, shells: u8) {
+        self.tree.otherwise.push(Otherwise { at, what, shells });
+    }
+
+    /// A construct of bash and zsh.
+    fn extension(&mut self, at: usize, what: &'static str) {
+        self.otherwise(at, what, POSIX);
+    }
+
+    /// A construct of bash alone.
+    fn bash_only(&mut self, at: usize, what: &'static str) {
+        self.otherwise(at, what, POSIX | ZSH);
     }
 
     /// Enters a construct; `false` (with a problem) when it is too deep.
@@ -168,6 +179,12 @@ impl<'a> Builder<'a> {
         match pair.as_rule() {
             Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(pair),
             Rule::EOI => {}
+            Rule::comment => {
+                // An interactive zsh knows no comments.
+                if pair.as_str().contains([';', '&', '|', '$', '`', '(', '<', '>']) {
+                    self.otherwise(pair.as_span().start(), "#", ZSH);
+                }
+            }
             _ => self.problem(pair.as_span().start(), "this part of the command is not understood"),
         }
     }
@@ -181,6 +198,9 @@ impl<'a> Builder<'a> {
                     list.items.extend(item);
                 }
                 Rule::amp => {
+                    if after(&part).starts_with("\\\n") && past_continuations(after(&part)).starts_with('>') {
+                        self.problem(part.as_span().start(), CONTINUED);
+                    }
                     if let Some(last) = list.items.last_mut() {
                         last.background = true;
                     }
@@ -217,7 +237,7 @@ impl<'a> Builder<'a> {
                 Rule::time_kw => {}
                 Rule::pipe_op => {
                     if part.as_str() == "|&" {
-                        self.bash_only(part.as_span().start(), "|&");
+                        self.extension(part.as_span().start(), "|&");
                     }
                 }
                 Rule::command => {
@@ -245,7 +265,7 @@ impl<'a> Builder<'a> {
                 }
                 Rule::function_def => node = self.function(part),
                 Rule::coproc => node = self.coproc(part),
-                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 | Rule::comment => self.other(part),
                 _ => node = self.compound(part).map(|inner| Node::Compound(Box::new(inner))),
             }
         }
@@ -260,7 +280,14 @@ impl<'a> Builder<'a> {
     fn compound(&mut self, pair: Pair<'a, Rule>) -> Option<Compound<'a>> {
         let (text, start) = (pair.as_str(), pair.as_span().start());
         let kind = match pair.as_rule() {
-            Rule::subshell => Kind::Subshell(self.lists(pair).pop().unwrap_or_default()),
+            Rule::subshell => {
+                let inner = text.get(1..).unwrap_or_default();
+                let split = inner.starts_with("\\\n") && past_continuations(inner).starts_with('(');
+                if split || inner.starts_with('(') && text.contains(")\\\n") {
+                    self.problem(start, CONTINUED);
+                }
+                Kind::Subshell(self.lists(pair).pop().unwrap_or_default())
+            }
             Rule::brace => Kind::Group(self.lists(pair).pop().unwrap_or_default()),
             Rule::if_cl => {
                 let mut lists = self.lists(pair).into_iter();
@@ -281,11 +308,11 @@ impl<'a> Builder<'a> {
             Rule::for_cl => self.for_clause(pair),
             Rule::case_cl => self.case_clause(pair),
             Rule::cond => {
-                self.bash_only(start, "[[");
+                self.extension(start, "[[");
                 Kind::Test(self.words(pair))
             }
             Rule::arith_cmd => {
-                self.bash_only(start, "((");
+                self.extension(start, "((");
                 Kind::Arith(self.inside(pair, Quote::None))
             }
             _ => {
@@ -313,7 +340,14 @@ impl<'a> Builder<'a> {
         let mut words = Vec::new();
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::word => words.push(self.word(part)),
+                Rule::word => {
+                    if part.as_str().contains("\\\n")
+                        && matches!(joined(part.as_str()).as_str(), "]]" | "=~")
+                    {
+                        self.problem(part.as_span().start(), CONTINUED);
+                    }
+                    words.push(self.word(part));
+                }
                 Rule::regex_m => {
                     for regex in part.into_inner() {
                         words.push(self.word(regex));
@@ -330,15 +364,18 @@ impl<'a> Builder<'a> {
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::for_kw => {}
-                Rule::select_kw => self.bash_only(part.as_span().start(), "select"),
+                Rule::select_kw => self.extension(part.as_span().start(), "select"),
                 Rule::for_arith => {
-                    self.bash_only(part.as_span().start(), "for ((");
+                    self.extension(part.as_span().start(), "for ((");
                     bits = Some(self.inside(part, Quote::None));
                 }
                 Rule::for_in => {
                     for inner in part.into_inner() {
                         match inner.as_rule() {
-                            Rule::for_name => name = inner.as_str(),
+                            Rule::for_name => {
+                                name = inner.as_str();
+                                self.zsh_name(inner.as_span().start(), name);
+                            }
                             Rule::in_kw => words = Some(Vec::new()),
                             Rule::word => {
                                 let word = self.word(inner);
@@ -374,7 +411,11 @@ impl<'a> Builder<'a> {
                                 }
                             }
                             Rule::list => body = self.list(inner),
-                            Rule::case_end => {}
+                            Rule::case_end => match inner.as_str() {
+                                ";&" => self.extension(inner.as_span().start(), ";&"),
+                                ";;&" => self.bash_only(inner.as_span().start(), ";;&"),
+                                _ => {}
+                            },
                             _ => self.other(inner),
                         }
                     }
@@ -391,13 +432,13 @@ impl<'a> Builder<'a> {
         let (mut name, mut body, mut redirects) = ("", None, Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::fn_kw => self.bash_only(start, "function"),
-                Rule::fname => name = part.as_str(),
+                Rule::fn_kw => self.extension(start, "function"),
+                Rule::fname | Rule::any_fname => name = part.as_str(),
                 Rule::redirect => {
                     let redirect = self.redirect(part);
                     redirects.extend(redirect);
                 }
-                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 | Rule::comment => self.other(part),
                 _ => body = self.compound(part),
             }
         }
@@ -415,13 +456,37 @@ impl<'a> Builder<'a> {
             match part.as_rule() {
                 Rule::name => {}
                 Rule::command => node = self.command(part),
-                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 => self.body(part),
+                Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 | Rule::comment => self.other(part),
                 _ => node = self.compound(part).map(|inner| Node::Compound(Box::new(inner))),
             }
         }
         let kind = Kind::Coproc(Box::new(node?));
         Some(Node::Compound(Box::new(Compound { kind, redirects: Vec::new(), text })))
     }
+}
+
+/// Said of a token that a continuation takes apart: a shell joins it first.
+const CONTINUED: &str = "a continuation stands inside an operator, keyword or name";
+
+/// The text behind a pair.
+fn after<'a>(pair: &Pair<'a, Rule>) -> &'a str {
+    let span = pair.as_span();
+    span.get_input().get(span.end()..).unwrap_or_default()
+}
+
+/// The text before a pair.
+fn before<'a>(pair: &Pair<'a, Rule>) -> &'a str {
+    let span = pair.as_span();
+    span.get_input().get(..span.start()).unwrap_or_default()
+}
+
+fn past_continuations(text: &str) -> &str {
+    text.trim_start_matches("\\\n")
+}
+
+/// A text without its continuations.
+fn joined(text: &str) -> String {
+    text.replace("\\\n", "")
 }
 
 fn span_of(pair: &Pair<'_, Rule>) -> (usize, usize) {

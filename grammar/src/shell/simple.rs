@@ -147,6 +147,7 @@ impl<'t> Walk<'_, '_, 't> {
             let at = self.place_of(simple.range).0;
             self.w.problem(at, "braces are read in another way by a POSIX shell");
         }
+        self.one_word_in_zsh(&expander, simple.range);
         let mut redirects = ctx.redirects.clone();
         let own = self.redirects(&simple.redirects, &expander);
         let stdin = if env.input { Stdin::Unknown } else { ctx.stdin.clone() };

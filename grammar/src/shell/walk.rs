@@ -248,8 +248,8 @@ impl<'p> Walker<'p> {
                 };
                 self.problem(at(*offset), message);
             }
-            if let (true, Some((offset, name))) = (task.dialect != Dialect::Bash, tree.bash_only.first()) {
-                self.problem(at(*offset), format!("`{name}` is read in another way by a POSIX shell"));
+            if let Some((offset, message)) = tree.read_otherwise(task.dialect) {
+                self.problem(at(offset), message);
             }
         }
         let mut env = task.env;
@@ -298,6 +298,14 @@ impl<'p, 't> Walk<'_, 'p, 't> {
     {
         let expander = Expander::new(env, choice, self.dialect != Dialect::Posix);
         expander.knowing(self.w.programs, self.dialect, &self.tree.heredocs)
+    }
+
+    /// zsh does not split the value of a variable.
+    pub(crate) fn one_word_in_zsh(&mut self, expander: &Expander<'_>, range: (usize, usize)) {
+        if expander.split.get() && !matches!(self.dialect, Dialect::Bash | Dialect::Posix) {
+            let at = self.place_of(range).0;
+            self.w.problem(at, "an unquoted variable is split into words by one shell and not by another");
+        }
     }
 
     fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {

@@ -4,7 +4,7 @@
 //! to the operator that asked for it, or the text is not understood.
 
 use super::generated::{Rule, ShellParser};
-use super::{Builder, Quote, span_of};
+use super::{Builder, CONTINUED, Quote, after, before, joined, span_of};
 use crate::shell::ast::*;
 use crate::shell::quote::{ansi_c, unescape_backtick};
 use pest::Parser;
@@ -17,7 +17,13 @@ impl<'a> Builder<'a> {
         let mut simple = Simple { assigns: Vec::new(), words: Vec::new(), redirects: Vec::new(), range };
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::word => simple.words.push(self.word(part)),
+                Rule::word => {
+                    if simple.words.is_empty() && part.as_str().contains("\\\n") && splits(part.as_str()) {
+                        self.problem(part.as_span().start(), CONTINUED);
+                    }
+                    self.zsh_word(&part, &simple);
+                    simple.words.push(self.word(part));
+                }
                 Rule::assign => {
                     let assign = self.assign(part);
                     simple.assigns.push(assign);
@@ -60,7 +66,10 @@ impl<'a> Builder<'a> {
         let start = pair.as_span().start();
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::name => assign.name = part.as_str(),
+                Rule::name => {
+                    assign.name = part.as_str();
+                    self.zsh_name(start, assign.name);
+                }
                 Rule::subscript => {
                     self.bash_only(start, "an array");
                     assign.indexed = true;
@@ -71,7 +80,7 @@ impl<'a> Builder<'a> {
                 Rule::assign_op => {
                     assign.append = part.as_str() == "+=";
                     if assign.append {
-                        self.bash_only(start, "+=");
+                        self.extension(start, "+=");
                     }
                 }
                 Rule::value => assign.value = AssignValue::Word(self.word(part)),
@@ -115,19 +124,34 @@ impl<'a> Builder<'a> {
 
     pub(super) fn redirect(&mut self, pair: Pair<'a, Rule>) -> Option<RedirectNode<'a>> {
         let start = pair.as_span().start();
+        let continued = before(&pair).strip_suffix("\\\n").map(|text| text.trim_end_matches("\\\n"));
+        if continued.is_some_and(|text| text.ends_with(|c: char| c.is_ascii_digit() || c == '}')) {
+            self.problem(start, CONTINUED);
+        }
         let (mut fd, mut op, mut target) = ("", "", None);
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::io_num => fd = part.as_str(),
+                Rule::io_num => {
+                    fd = part.as_str();
+                    if fd.len() > 1 {
+                        self.extension(start, if fd.starts_with('{') { "{fd}>" } else { "10>" });
+                    }
+                }
                 Rule::redir_op => {
                     op = part.as_str();
                     if op.starts_with("&>") {
-                        self.bash_only(start, "&>");
+                        self.extension(start, "&>");
                     }
                 }
-                Rule::word => target = Some(Target::Word(self.word(part))),
+                Rule::word => {
+                    // `>! FILE` writes FILE.
+                    if part.as_str().starts_with(['!', '|', '&']) {
+                        self.otherwise(start, ">!", ZSH);
+                    }
+                    target = Some(Target::Word(self.word(part)));
+                }
                 Rule::herestr => {
-                    self.bash_only(start, "<<<");
+                    self.extension(start, "<<<");
                     op = "<<<";
                     for word in part.into_inner() {
                         target = Some(Target::Word(self.word(word)));
@@ -223,6 +247,14 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn word(&mut self, pair: Pair<'a, Rule>) -> WordNode<'a> {
+        let text = pair.as_str();
+        if text.starts_with('~') && text.contains("\\\n") {
+            self.problem(pair.as_span().start(), CONTINUED);
+        }
+        if text.starts_with('=') && text.len() > 1 {
+            // `=ls` is the path of that program.
+            self.otherwise(pair.as_span().start(), "=", ZSH);
+        }
         WordNode { range: span_of(&pair), bits: self.inside(pair, Quote::None) }
     }
 
@@ -257,10 +289,15 @@ impl<'a> Builder<'a> {
         match pair.as_rule() {
             Rule::lit => bits.push(Bit::Bare(text)),
             Rule::dq_text | Rule::hde_text => bits.push(Bit::Text(Cow::Borrowed(text))),
-            Rule::dollar | Rule::dq_dollar => bits.push(Bit::Text(Cow::Borrowed("$"))),
+            Rule::dollar | Rule::dq_dollar => {
+                if after(&pair).starts_with(['=', '~', '^', '+', ':']) {
+                    self.otherwise(start, "$", ZSH);
+                }
+                bits.push(Bit::Text(Cow::Borrowed("$")));
+            }
             Rule::sq => bits.push(Bit::Text(Cow::Borrowed(text.trim_matches('\'')))),
             Rule::ansi => {
-                self.bash_only(start, "$'");
+                self.extension(start, "$'");
                 let body = text.get(2..text.len().saturating_sub(1)).unwrap_or_default();
                 bits.push(ansi_c(body).map_or(Bit::Opaque, |text| Bit::Text(Cow::Owned(text))));
             }
@@ -277,10 +314,27 @@ impl<'a> Builder<'a> {
             }
             Rule::param => {
                 let head = text.get(1..).unwrap_or_default();
+                let mut next = after(&pair).chars();
+                let reads_on = match next.next() {
+                    // An element, and what csh calls a modifier.
+                    Some('[') => true,
+                    Some(':') => next.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '&' || c == '#'),
+                    Some(c) => head == "#" && (c.is_ascii_alphabetic() || c == '_'),
+                    None => false,
+                };
+                if reads_on && quote != Quote::Here {
+                    self.otherwise(start, "$x[", ZSH);
+                }
                 bits.push(Bit::Param { head, tail: "", inside: Vec::new(), quoted, open: true });
             }
             Rule::braced | Rule::braced_dq => self.braced(pair, quote, bits),
             Rule::cmdsub | Rule::funsub => {
+                let continued = text.get(2..).is_some_and(|text| {
+                    text.starts_with("\\\n") && text.trim_start_matches("\\\n").starts_with('(')
+                });
+                if continued || text.starts_with("$((") && text.contains(")\\\n") {
+                    self.problem(start, CONTINUED);
+                }
                 if pair.as_rule() == Rule::funsub {
                     self.bash_only(start, "${ ");
                 }
@@ -291,7 +345,7 @@ impl<'a> Builder<'a> {
                 }
             }
             Rule::procsub => {
-                self.bash_only(start, "<(");
+                self.extension(start, "<(");
                 if self.enter(start) {
                     let list = self.substitution(pair);
                     bits.push(Bit::Process { list });
@@ -305,7 +359,7 @@ impl<'a> Builder<'a> {
             }
             Rule::arith | Rule::arith_old => {
                 if pair.as_rule() == Rule::arith_old {
-                    self.bash_only(start, "$[");
+                    self.extension(start, "$[");
                 }
                 let inside = self.inside(pair, quote);
                 bits.push(Bit::Arith { text, inside });
@@ -334,11 +388,48 @@ impl<'a> Builder<'a> {
         }
         self.depth -= 1;
         let tail = text.get(2 + head.len()..text.len().saturating_sub(1)).unwrap_or_default();
-        if tail.starts_with(['[', '/', '^', ',', '@']) || head.len() > 1 && head.starts_with('!') {
+        if tail.starts_with(['[', '^', ',', '@']) || head.len() > 1 && head.starts_with('!') {
             self.bash_only(start, "this expansion");
+        } else if tail.starts_with('/')
+            || tail.strip_prefix(':').is_some_and(|rest| !rest.starts_with(['-', '=', '+', '?']))
+        {
+            self.extension(start, "this expansion");
         }
         bits.push(Bit::Param { head, tail, inside, quoted, open: false });
     }
+}
+
+impl<'a> Builder<'a> {
+    /// A variable that zsh ties to the search path or to functions.
+    pub(super) fn zsh_name(&mut self, at: usize, name: &str) {
+        if matches!(name, "path" | "fpath" | "cdpath" | "module_path") {
+            self.otherwise(at, "path=", ZSH);
+        }
+    }
+
+    /// Words that mean more to builtins of zsh: `read path`, `alias -g`.
+    fn zsh_word(&mut self, pair: &Pair<'a, Rule>, simple: &Simple<'a>) {
+        let Some([Bit::Bare(program)]) = simple.words.first().map(|word| word.bits.as_slice()) else { return };
+        let (text, at) = (pair.as_str(), pair.as_span().start());
+        match *program {
+            "alias" if text.starts_with('-') && text.contains(['g', 's']) => self.otherwise(at, "alias -g", ZSH),
+            "read" | "export" | "declare" | "typeset" | "local" | "readonly" | "integer" => {
+                self.zsh_name(at, text.split('=').next().unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether a command word with a continuation is a keyword or an assignment for a shell.
+fn splits(text: &str) -> bool {
+    let text = joined(text);
+    text.contains('=')
+        || matches!(
+            text.as_str(),
+            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for" | "select"
+                | "case" | "esac" | "{" | "}" | "!" | "[[" | "function" | "coproc" | "time" | "in"
+        )
 }
 
 /// A backslash and what follows it.

@@ -151,7 +151,10 @@ impl<'t> Walk<'_, '_, 't> {
             if node.bits.iter().any(|bit| matches!(bit, Bit::Bare(text) if text.contains(['*', '?', '[']))) {
                 self.w.taint.outside(name);
             }
-            for word in self.expander(env, &[]).words(node) {
+            let expander = self.expander(env, &[]);
+            let words = expander.words(node);
+            self.one_word_in_zsh(&expander, node.range);
+            for word in words {
                 vals = match (vals, Val::of(&word)) {
                     (Some(mut vals), Some(val)) => {
                         if !vals.contains(&val) {
