@@ -184,6 +184,7 @@ impl Tree<'_> {
         let (shells, shell) = match dialect {
             Dialect::Bash => return None,
             Dialect::Posix => (POSIX, "a POSIX shell"),
+            Dialect::Zsh => (ZSH, "zsh"),
             _ => (POSIX | ZSH, "another shell"),
         };
         let found = self.otherwise.iter().find(|other| other.shells & shells != 0)?;

@@ -341,8 +341,7 @@ impl<'a> Builder<'a> {
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::word => {
-                    if part.as_str().contains("\\\n")
-                        && matches!(joined(part.as_str()).as_str(), "]]" | "=~")
+                    if part.as_str().contains("\\\n") && matches!(joined(part.as_str()).as_str(), "]]" | "=~")
                     {
                         self.problem(part.as_span().start(), CONTINUED);
                     }
@@ -451,17 +450,21 @@ impl<'a> Builder<'a> {
     fn coproc(&mut self, pair: Pair<'a, Rule>) -> Option<Node<'a>> {
         let (text, start) = (pair.as_str(), pair.as_span().start());
         self.bash_only(start, "coproc");
-        let mut node = None;
+        let (mut node, mut redirects) = (None, Vec::new());
         for part in pair.into_inner() {
             match part.as_rule() {
                 Rule::name => {}
                 Rule::command => node = self.command(part),
+                Rule::redirect => {
+                    let redirect = self.redirect(part);
+                    redirects.extend(redirect);
+                }
                 Rule::hd0 | Rule::hd1 | Rule::hd2 | Rule::hd3 | Rule::comment => self.other(part),
                 _ => node = self.compound(part).map(|inner| Node::Compound(Box::new(inner))),
             }
         }
         let kind = Kind::Coproc(Box::new(node?));
-        Some(Node::Compound(Box::new(Compound { kind, redirects: Vec::new(), text })))
+        Some(Node::Compound(Box::new(Compound { kind, redirects, text })))
     }
 }
 

@@ -114,27 +114,35 @@ impl Walk<'_, '_, '_> {
 
     /// Bash evaluates these parts as an expression or a subscript.
     pub(crate) fn evaluates(&mut self, bits: &[Bit<'_>], env: &Env) {
+        self.evaluates_bits(bits, env, true);
+    }
+
+    /// The same; without `scan` for what stands inside a text whose names are known already.
+    fn evaluates_bits(&mut self, bits: &[Bit<'_>], env: &Env, scan: bool) {
         let at = self.here();
         for bit in bits {
             match bit {
-                Bit::Bare(text) => self.w.taint.evaluate(text, at),
-                Bit::Text(text) => self.w.taint.evaluate(text, at),
+                Bit::Bare(text) if scan => self.w.taint.evaluate(text, at),
+                Bit::Text(text) if scan => self.w.taint.evaluate(text, at),
+                Bit::Bare(_) | Bit::Text(_) => {}
                 Bit::Param { head, inside, .. } => {
                     if !head.starts_with('#') {
                         self.w.taint.evaluate(head.trim_start_matches('!'), at);
                     }
-                    self.evaluates(inside, env);
+                    self.evaluates_bits(inside, env, scan);
                 }
                 Bit::Arith { text, inside } => {
-                    self.w.taint.evaluate(text, at);
-                    self.evaluates(inside, env);
+                    if scan {
+                        self.w.taint.evaluate(text, at);
+                    }
+                    self.evaluates_bits(inside, env, false);
                 }
                 Bit::Substitution { list, .. } if prints_number(list, env) => {}
                 Bit::Substitution { .. } | Bit::Backtick { .. } => {
                     self.w.taint.evaluate("", at);
                     self.w.taint.direct = true;
                 }
-                Bit::ExtGlob { inside } => self.evaluates(inside, env),
+                Bit::ExtGlob { inside } => self.evaluates_bits(inside, env, scan),
                 Bit::Process { .. } | Bit::Opaque => {}
             }
         }

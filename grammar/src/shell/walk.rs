@@ -408,6 +408,11 @@ impl<'p, 't> Walk<'_, 'p, 't> {
 
     /// Walks the commands inside the parts of a word.
     pub(crate) fn visit(&mut self, bits: &'t [Bit<'t>], env: &mut Env, ctx: &Ctx) {
+        self.visit_in(bits, env, ctx, false);
+    }
+
+    /// The same; `evaluated` inside an arithmetic text, which was scanned as a whole.
+    fn visit_in(&mut self, bits: &'t [Bit<'t>], env: &mut Env, ctx: &Ctx, evaluated: bool) {
         for bit in bits {
             match bit {
                 Bit::Bare(_) | Bit::Opaque => {}
@@ -420,7 +425,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                     self.w.feature(Feature::Variable);
                     let channel = self.variable(head);
                     self.met.extend(channel);
-                    self.visit(inside, env, ctx);
+                    self.visit_in(inside, env, ctx, evaluated);
                     self.w.arithmetic |= tail.starts_with(['[', ':']) && !tail.starts_with(":-");
                     self.evaluates_param(head, tail, inside, env);
                     if tail.starts_with(":=") || tail.starts_with('=') {
@@ -476,11 +481,13 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 }
                 Bit::Arith { text, inside, .. } => {
                     self.w.arithmetic = true;
-                    self.evaluates(std::slice::from_ref(bit), env);
-                    self.visit(inside, env, ctx);
-                    self.forget_assigned(text, env);
+                    if !evaluated {
+                        self.evaluates(std::slice::from_ref(bit), env);
+                        self.forget_assigned(text, env);
+                    }
+                    self.visit_in(inside, env, ctx, true);
                 }
-                Bit::ExtGlob { inside, .. } => self.visit(inside, env, ctx),
+                Bit::ExtGlob { inside, .. } => self.visit_in(inside, env, ctx, evaluated),
             }
         }
     }

@@ -388,6 +388,9 @@ impl<'a> Builder<'a> {
         }
         self.depth -= 1;
         let tail = text.get(2 + head.len()..text.len().saturating_sub(1)).unwrap_or_default();
+        if head == "$" && !tail.is_empty() {
+            self.problem(start, "this expansion is not understood");
+        }
         if tail.starts_with(['[', '^', ',', '@']) || head.len() > 1 && head.starts_with('!') {
             self.bash_only(start, "this expansion");
         } else if tail.starts_with('/')
@@ -409,10 +412,14 @@ impl<'a> Builder<'a> {
 
     /// Words that mean more to builtins of zsh: `read path`, `alias -g`.
     fn zsh_word(&mut self, pair: &Pair<'a, Rule>, simple: &Simple<'a>) {
-        let Some([Bit::Bare(program)]) = simple.words.first().map(|word| word.bits.as_slice()) else { return };
+        let Some([Bit::Bare(program)]) = simple.words.first().map(|word| word.bits.as_slice()) else {
+            return;
+        };
         let (text, at) = (pair.as_str(), pair.as_span().start());
         match *program {
-            "alias" if text.starts_with('-') && text.contains(['g', 's']) => self.otherwise(at, "alias -g", ZSH),
+            "alias" if text.starts_with('-') && text.contains(['g', 's']) => {
+                self.otherwise(at, "alias -g", ZSH)
+            }
             "read" | "export" | "declare" | "typeset" | "local" | "readonly" | "integer" => {
                 self.zsh_name(at, text.split('=').next().unwrap_or_default());
             }
@@ -427,8 +434,26 @@ fn splits(text: &str) -> bool {
     text.contains('=')
         || matches!(
             text.as_str(),
-            "if" | "then" | "elif" | "else" | "fi" | "while" | "until" | "do" | "done" | "for" | "select"
-                | "case" | "esac" | "{" | "}" | "!" | "[[" | "function" | "coproc" | "time" | "in"
+            "if" | "then"
+                | "elif"
+                | "else"
+                | "fi"
+                | "while"
+                | "until"
+                | "do"
+                | "done"
+                | "for"
+                | "select"
+                | "case"
+                | "esac"
+                | "{"
+                | "}"
+                | "!"
+                | "[["
+                | "function"
+                | "coproc"
+                | "time"
+                | "in"
         )
 }
 

@@ -132,7 +132,7 @@ fn nested_openers_do_not_overflow() {
             on_small_stack(format!("{open}a{closed}"));
             on_small_stack(format!("{open} rm x; {closed}"));
             let seconds = start.elapsed().as_secs_f32();
-            assert!(seconds < 6.0, "{opener:?} {levels} took {seconds} s");
+            assert!(seconds < 15.0, "{opener:?} {levels} took {seconds} s");
         }
     }
 }

@@ -5,6 +5,7 @@ mod knowledge;
 mod expansion;
 mod facts;
 mod flow;
+mod forms;
 mod limits;
 
 mod bash;
