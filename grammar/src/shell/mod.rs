@@ -19,6 +19,7 @@ mod param;
 mod parse;
 pub mod program;
 mod quote;
+pub mod secret;
 mod simple;
 mod taint;
 mod walk;
@@ -274,11 +275,15 @@ pub enum Feature {
     DecodedCode,
     /// A redirection that writes a file.
     FileOutput,
+    /// A function that calls itself more than once at a time.
+    ForkBomb,
+    /// A variable that is named like a secret is expanded.
+    SecretVariable,
 }
 
 impl Feature {
     /// Every feature with the word that a policy uses for it.
-    pub const ALL: [(Feature, &'static str); 18] = [
+    pub const ALL: [(Feature, &'static str); 20] = [
         (Feature::Substitution, "substitution"),
         (Feature::ProcessSubstitution, "process-substitution"),
         (Feature::Eval, "eval"),
@@ -297,6 +302,8 @@ impl Feature {
         (Feature::FetchedCode, "fetched-code"),
         (Feature::DecodedCode, "decoded-code"),
         (Feature::FileOutput, "file-output"),
+        (Feature::ForkBomb, "fork-bomb"),
+        (Feature::SecretVariable, "secret-variable"),
     ];
 
     /// The bit of this feature in a mask.
@@ -409,5 +416,7 @@ pub fn analyze(text: &str, dialect: Dialect, programs: &dyn Programs) -> Analysi
         code: None,
     };
     walker.enqueue(task);
-    walker.run(&text)
+    let mut analysis = walker.run(&text);
+    secret::mark(&mut analysis);
+    analysis
 }

@@ -18,6 +18,7 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+mod bomb;
 mod compound;
 
 /// Most commands that one text may stand for.

@@ -52,6 +52,7 @@ impl Builder<'_> {
         let dots = names_hidden_files(text);
         let first = self.facts.commands.len();
         // The number of each command of the reader among the facts.
+        let mut secret: Vec<usize> = Vec::new();
         let mut numbers: Vec<Option<u32>> = Vec::with_capacity(analysis.commands.len());
         for mut command in analysis.commands {
             if dots {
@@ -68,6 +69,9 @@ impl Builder<'_> {
             if self.facts.commands.len() >= MAX_COMMANDS {
                 return self.opaque(Origin::Call, "more commands than are looked at");
             }
+            if shell::secret::holds(&command) || shell::secret::prints(&command) {
+                secret.push(self.facts.commands.len());
+            }
             let unset = super::unset::reading(&command);
             self.one(command, script, base, gap);
             if let Some(unset) = unset.filter(|_| self.facts.commands.len() < MAX_COMMANDS) {
@@ -75,6 +79,7 @@ impl Builder<'_> {
             }
         }
         self.flows(first, &numbers);
+        self.environment(first, &secret);
     }
 
     fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {

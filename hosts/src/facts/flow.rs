@@ -9,6 +9,11 @@ use policy_runtime::facts::{Access, CommandFact, Facts};
 const MAX_BACK: usize = 256;
 
 impl Builder<'_> {
+    /// A command and those whose output may reach it.
+    pub(super) fn reached(&self, at: usize) -> Vec<usize> {
+        reached(&self.facts, at)
+    }
+
     /// Puts the numbers of facts for those of the reader, and tells what each command from `first` on sends.
     pub(super) fn flows(&mut self, first: usize, numbers: &[Option<u32>]) {
         let number = |own: &u32| numbers.get(*own as usize).copied().flatten();
@@ -32,17 +37,7 @@ fn sent(facts: &Facts, at: usize) -> Vec<u32> {
     if command.network {
         let input = command.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
         sent.extend(input.filter_map(|redirect| redirect.path));
-        let mut back = vec![at];
-        let mut next = 0;
-        while let Some(from) = back.get(next).and_then(|at| facts.commands.get(*at)) {
-            next += 1;
-            for source in &from.sources {
-                let source = *source as usize;
-                if back.len() < MAX_BACK && !back.contains(&source) {
-                    back.push(source);
-                }
-            }
-        }
+        let back = reached(facts, at);
         for source in back.iter().skip(1).filter_map(|at| facts.commands.get(*at)) {
             sent.extend(by_words(source, Access::READ));
             let input = source.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
@@ -52,6 +47,22 @@ fn sent(facts: &Facts, at: usize) -> Vec<u32> {
     sent.sort_unstable();
     sent.dedup();
     sent
+}
+
+/// A command and those whose output may reach it, the nearest first.
+fn reached(facts: &Facts, at: usize) -> Vec<usize> {
+    let mut back = vec![at];
+    let mut next = 0;
+    while let Some(from) = back.get(next).and_then(|at| facts.commands.get(*at)) {
+        next += 1;
+        for source in &from.sources {
+            let source = *source as usize;
+            if back.len() < MAX_BACK && !back.contains(&source) {
+                back.push(source);
+            }
+        }
+    }
+    back
 }
 
 /// The paths of words with which a command does this.

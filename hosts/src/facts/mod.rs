@@ -4,6 +4,7 @@
 //! linear in the arguments and bounded.
 
 mod command;
+mod environment;
 mod flow;
 mod key;
 mod path;

@@ -230,6 +230,9 @@ impl<'t> Walk<'_, '_, 't> {
 
     fn function(&mut self, name: &str, body: &'t Compound<'t>, env: &mut Env, ctx: &Ctx) {
         self.w.feature(Feature::Function);
+        if super::bomb::multiplies(name, body) {
+            self.w.feature(Feature::ForkBomb);
+        }
         let mut state = Env::new(env.dir.clone());
         state.functions = env.functions.clone();
         state.aliases = env.aliases.clone();
