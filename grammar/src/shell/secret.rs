@@ -6,12 +6,34 @@ use super::{Analysis, Command, Feature, Piece, Word};
 
 /// Last parts of a name that holds a secret.
 const LAST: &[&str] = &[
-    "TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PAT", "CREDENTIAL", "CREDENTIALS", "APIKEY",
+    "TOKEN",
+    "SECRET",
+    "SECRETS",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "PASS",
+    "PAT",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "APIKEY",
     "MNEMONIC",
 ];
 /// What stands before `KEY` in names of keys that everybody may know.
 const OPEN_KEYS: &[&str] = &[
-    "PUBLIC", "PUB", "CACHE", "PRIMARY", "FOREIGN", "SORT", "PARTITION", "HOT", "HOST", "ROUTING", "OBJECT", "GROUP", "MAP",
+    "PUBLIC",
+    "PUB",
+    "CACHE",
+    "PRIMARY",
+    "FOREIGN",
+    "SORT",
+    "PARTITION",
+    "HOT",
+    "HOST",
+    "ROUTING",
+    "OBJECT",
+    "GROUP",
+    "MAP",
     "REGISTRY",
 ];
 
@@ -33,9 +55,9 @@ pub fn is_secret_name(name: &str) -> bool {
 #[must_use]
 pub fn holds(command: &Command) -> bool {
     let secret = |word: &Word| match word {
-        Word::Unknown(pieces) => pieces.iter().any(
-            |piece| matches!(piece, Piece::Value { name, unset: Some(_), .. } if is_secret_name(name)),
-        ),
+        Word::Unknown(pieces) => pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Value { name, unset: Some(_), .. } if is_secret_name(name))),
         _ => false,
     };
     command.words.iter().any(secret) || command.redirects.iter().any(|redirect| secret(&redirect.target))
@@ -49,7 +71,9 @@ pub fn prints(command: &Command) -> bool {
     let program = program.rsplit('/').next().unwrap_or_default();
     match program {
         "env" => rest.iter().all(|word| word.starts_with('-') || word.contains('=')),
-        "printenv" => rest.iter().all(|word| word.starts_with('-')) || rest.iter().any(|word| is_secret_name(word)),
+        "printenv" => {
+            rest.iter().all(|word| word.starts_with('-')) || rest.iter().any(|word| is_secret_name(word))
+        }
         "set" => command.words.len() == 1,
         "export" | "declare" | "typeset" => rest.iter().all(|word| word.starts_with('-')),
         _ => false,

@@ -16,7 +16,9 @@ impl Builder<'_> {
             if !network || !self.reached(at).iter().any(|from| secret.contains(from)) {
                 continue;
             }
-            let (Ok(index), Ok(origin)) = (u32::try_from(self.facts.paths.len()), u32::try_from(at)) else { return };
+            let (Ok(index), Ok(origin)) = (u32::try_from(self.facts.paths.len()), u32::try_from(at)) else {
+                return;
+            };
             let view = "/proc/self/environ".to_owned();
             self.facts.paths.push(PathFact {
                 written: view.clone(),

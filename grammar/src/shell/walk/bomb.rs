@@ -16,7 +16,8 @@ fn in_compound(name: &str, compound: &Compound<'_>, background: bool) -> bool {
         Kind::For { body, .. } | Kind::ForArith { body, .. } => list(body),
         Kind::While { condition, body } => list(condition) || list(body),
         Kind::If { branches, otherwise } => {
-            branches.iter().any(|(test, then)| list(test) || list(then)) || otherwise.as_ref().is_some_and(list)
+            branches.iter().any(|(test, then)| list(test) || list(then))
+                || otherwise.as_ref().is_some_and(list)
         }
         Kind::Case { arms, .. } => arms.iter().any(|(_, body)| list(body)),
         Kind::Test(_) | Kind::Arith(_) | Kind::Function { .. } | Kind::Coproc(_) => false,
@@ -41,5 +42,8 @@ fn in_pipe(name: &str, pipe: &Pipeline<'_>, background: bool) -> bool {
 
 fn is_call(name: &str, stage: &Node<'_>) -> bool {
     let Node::Simple(simple) = stage else { return false };
-    simple.words.first().is_some_and(|word| matches!(word.bits.as_slice(), [Bit::Bare(text)] if *text == name))
+    simple
+        .words
+        .first()
+        .is_some_and(|word| matches!(word.bits.as_slice(), [Bit::Bare(text)] if *text == name))
 }
