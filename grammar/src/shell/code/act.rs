@@ -123,6 +123,8 @@ pub(super) enum Act {
     Reverse,
     /// A command of a database of documents.
     Mongo(&'static str),
+    /// It reads standard input.
+    Input,
     /// It is known, and what it does is not listed: the answer is incomplete.
     Unclear,
 }
@@ -315,6 +317,10 @@ impl Reader {
                 if is_url(&path.word) {
                     return self.net(&args, None);
                 }
+                if matches!(path.word.known(), Some("0" | "-" | "/dev/stdin" | "php://stdin" | "php://input"))
+                {
+                    return Value::Text(Text::from(Source::Input));
+                }
                 self.does_word(Inside::Reads, &path.word);
                 let mut content = Text::from(Source::File(path.word.clone()));
                 content.mark(&path);
@@ -419,6 +425,7 @@ impl Reader {
                     None => Value::Text(marks),
                 }
             }
+            Act::Input => Value::Text(Text::from(Source::Input)),
             Act::Home => match home() {
                 Value::Text(text) if name.contains("Path") => Value::Path(text),
                 other => other,

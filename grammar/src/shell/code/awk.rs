@@ -172,10 +172,20 @@ impl Awk {
                 }
                 Token::Name(name) if name == "ENVIRON" => {
                     self.at += 1;
-                    if !self.is("[") {
-                        self.does(Inside::Argv(vec![Word::Known("printenv".into())]));
-                    }
+                    let key = match (self.is("["), self.tokens.get(self.at + 1)) {
+                        (true, Some(Token::Text(key))) => Some(Word::Known(key.clone())),
+                        _ => None,
+                    };
+                    let print = [Word::Known("printenv".into())];
+                    self.does(Inside::Argv(print.into_iter().chain(key).collect()));
                     last = hole();
+                }
+                // With these a program names other files, functions and variables than it shows.
+                Token::Name(name)
+                    if matches!(name.as_str(), "ARGV" | "ARGC" | "SYMTAB" | "FUNCTAB" | "PROCINFO") =>
+                {
+                    self.at += 1;
+                    self.found.complete = false;
                 }
                 Token::Name(name) if matches!(name.as_str(), "extension" | "function" | "func") => {
                     self.at += 1;
@@ -304,6 +314,7 @@ impl Awk {
                 self.found.complete &= word.known().is_some();
                 self.found.inside.push(inside);
             }
+            _ if self.found.inside.last() == Some(&inside) => {}
             _ => self.found.inside.push(inside),
         }
     }

@@ -46,7 +46,9 @@ pub(super) fn read(code: &str) -> Found {
                         found.inside.push(Inside::Argv(words));
                     }
                     "include" | "import" if before != '.' => found.complete = false,
-                    "strenv" | "envsubst" | "load" | "load_str" | "eval" | "system" if before != '.' => {
+                    "modulemeta" | "strenv" | "envsubst" | "load" | "load_str" | "eval" | "system"
+                        if before != '.' =>
+                    {
                         found.complete = false;
                     }
                     _ => {}

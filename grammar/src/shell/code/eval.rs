@@ -69,8 +69,14 @@ pub(super) struct Reader {
     pub(super) shell: bool,
 }
 
+/// Whether a language is read as expressions.
+pub(super) fn reads(language: Language) -> bool {
+    use Language::*;
+    matches!(language, Python | JavaScript | Mongo | Perl | Ruby | Php | Lua | R | Julia | Groovy)
+}
+
 /// Reads a text of one of the languages that are read as expressions.
-pub(super) fn read(language: Language, code: &str, nest: usize) -> Found {
+pub(super) fn read(language: Language, code: &str, nest: usize, args: &[Word]) -> Found {
     let knows = match language {
         Language::Python => &super::python::KNOWS,
         Language::JavaScript => &super::javascript::KNOWS,
@@ -100,6 +106,7 @@ pub(super) fn read(language: Language, code: &str, nest: usize) -> Found {
         peer: None,
         shell: false,
     };
+    reader.arguments(args);
     reader.text(code);
     let mut level = nest;
     while !reader.later.is_empty() {
@@ -118,6 +125,34 @@ pub(super) fn read(language: Language, code: &str, nest: usize) -> Found {
 }
 
 impl Reader {
+    /// The names that the arguments of the call have.
+    fn arguments(&mut self, args: &[Word]) {
+        let Some((own, rest)) = args.split_first() else { return };
+        let list = |words: &[Word]| {
+            Value::List(words.iter().map(|word| Value::Text(Text::word(word.clone()))).collect()).bounded()
+        };
+        let name = match self.language {
+            Language::Python => "sys.argv",
+            Language::Perl => "@ARGV",
+            Language::Ruby => "ARGV",
+            Language::Php => "$argv",
+            Language::JavaScript => "process.argv",
+            _ => return,
+        };
+        let value = match self.language {
+            Language::Python | Language::Php => list(args),
+            // Code in a flag has no name of its own there.
+            Language::JavaScript => {
+                let start = usize::from(own.known().is_some_and(|name| name.starts_with('-')));
+                let mut all = vec![Word::Known("node".into())];
+                all.extend(args.get(start..).unwrap_or_default().iter().cloned());
+                list(&all)
+            }
+            _ => list(rest),
+        };
+        self.names.insert(name.to_string(), value);
+    }
+
     /// Reads a whole text with the names that are known so far.
     fn text(&mut self, code: &str) {
         let tokens = tokens(self.language, code);
@@ -545,8 +580,14 @@ impl Reader {
 
     /// A name in an expression.
     fn named(&mut self, name: String) -> Value {
-        if let Some(value) = self.names.get(&name) {
-            return value.clone();
+        let element = name.strip_prefix('$').filter(|_| self.is("[")).map(|name| format!("@{name}"));
+        let found = self.names.get(&name).or_else(|| self.names.get(element.as_deref()?));
+        if let Some(value) = found {
+            // An imported name of something that is known.
+            return match value {
+                Value::Name(full) => self.names.get(full).unwrap_or(value).clone(),
+                value => value.clone(),
+            };
         }
         match name.as_str() {
             "True" | "true" | "TRUE" => Value::Flag(true),

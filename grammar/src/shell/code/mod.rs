@@ -191,8 +191,12 @@ const MAX_NEST: usize = 4;
 /// Most bytes of one code text that are read.
 const MAX_CODE_BYTES: usize = 128 * 1024;
 
-/// Reads a code text. Never fails: what is not understood is said by `complete`.
-pub(crate) fn read(language: Language, code: &str) -> Found {
+/// Reads a code text that gets these words as arguments; the first is its own name. Never fails: what is not
+/// understood is said by `complete`.
+pub(crate) fn read(language: Language, code: &str, args: &[Word]) -> Found {
+    if code.len() <= MAX_CODE_BYTES && eval::reads(language) {
+        return bounded(eval::read(language, code, 0, args));
+    }
     nested(language, code, 0)
 }
 
@@ -201,7 +205,7 @@ fn nested(language: Language, code: &str, nest: usize) -> Found {
     if nest > MAX_NEST || code.len() > MAX_CODE_BYTES {
         return Found::default();
     }
-    let mut found = match language {
+    let found = match language {
         Language::Python
         | Language::JavaScript
         | Language::Mongo
@@ -211,7 +215,7 @@ fn nested(language: Language, code: &str, nest: usize) -> Found {
         | Language::Lua
         | Language::R
         | Language::Julia
-        | Language::Groovy => eval::read(language, code, nest),
+        | Language::Groovy => eval::read(language, code, nest, &[]),
         Language::Awk => awk::read(code),
         Language::Sed => sed::read(code),
         Language::Jq => data::read(code),
@@ -226,6 +230,10 @@ fn nested(language: Language, code: &str, nest: usize) -> Found {
         }
         Language::PowerShell | Language::Cmd | Language::Other => Found::default(),
     };
+    bounded(found)
+}
+
+fn bounded(mut found: Found) -> Found {
     if found.inside.len() > MAX_INSIDE {
         found.inside.truncate(MAX_INSIDE);
         found.complete = false;

@@ -60,7 +60,7 @@ fn names_and_languages_are_one_to_one() {
 fn code_does_what_its_row_says() {
     let mut wrong = Vec::new();
     for (language, code, want) in table::ROWS {
-        let got = text(&read(*language, code));
+        let got = text(&read(*language, code, &[]));
         if got != *want {
             wrong.push(format!("{} {code}\n   want {want}\n   got  {got}", language.name()));
         }
@@ -126,7 +126,7 @@ fn hostile_texts_end_in_time_and_are_not_complete() {
         for piece in pieces {
             let code = piece.repeat(8 * 1024 / piece.len());
             let start = std::time::Instant::now();
-            let found = read(language, &code);
+            let found = read(language, &code, &[]);
             let took = start.elapsed();
             assert!(took.as_millis() < 2000, "{name} took {took:?} for {piece:?}");
             assert!(found.inside.len() <= 300, "{name} lists {} for {piece:?}", found.inside.len());
@@ -139,7 +139,7 @@ fn hostile_texts_end_in_time_and_are_not_complete() {
 fn every_beginning_of_a_text_is_read() {
     for (language, code, _) in table::ROWS {
         for (at, _) in code.char_indices() {
-            read(*language, code.get(..at).unwrap_or_default());
+            read(*language, code.get(..at).unwrap_or_default(), &[]);
         }
     }
 }
@@ -157,7 +157,7 @@ fn printed_text_is_data() {
         (Language::Awk, "BEGIN { print \"system(rm -rf /)\" } # system(\"rm\")"),
         (Language::Sql, "SELECT 'DROP TABLE users; --' -- DROP TABLE users"),
     ] {
-        let found = read(language, code);
+        let found = read(language, code, &[]);
         let harmless =
             found.inside.iter().all(|inside| matches!(inside, Inside::Argv(words) if words.len() == 2));
         assert!(harmless && found.complete, "{}: {code}: {}", language.name(), text(&found));

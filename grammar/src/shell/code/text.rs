@@ -25,6 +25,8 @@ pub(super) enum Source {
     Environment,
     /// What this command printed.
     Command(Word),
+    /// What came on standard input.
+    Input,
 }
 
 /// A text as far as it is known.

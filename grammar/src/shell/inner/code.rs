@@ -9,7 +9,7 @@ use crate::shell::code::{self, Inside, Language};
 use crate::shell::options::Reading;
 use crate::shell::parse::parse;
 use crate::shell::walk::{Stdin, Task, Walk, Walker, redirect_features};
-use crate::shell::{Dialect, Feature, Gap, Part, Piece, Redirect, Word};
+use crate::shell::{Command, Dialect, Feature, Gap, Part, Piece, Redirect, Word};
 use std::collections::BTreeMap;
 
 /// What stands for something that is not known in a text.
@@ -89,10 +89,26 @@ fn opens_by_name(call: &Call, reading: &Reading, code: &[Word]) -> bool {
     })
 }
 
+/// The arguments that code gets: its own name and the words behind it.
+fn arguments(command: &Command, code: &str) -> Vec<Word> {
+    let operands = command.words.iter().zip(&command.parts).filter_map(|(word, part)| match part {
+        Part::Operand { .. } | Part::Unclear => Some(word.clone()),
+        _ => None,
+    });
+    let flag = command.parts.iter().zip(&command.words).find_map(|(part, word)| match part {
+        Part::FlagValue { flag } if word.known().is_some_and(|text| code.contains(text)) => {
+            Some(flag.clone())
+        }
+        _ => None,
+    });
+    flag.map(Word::Known).into_iter().chain(operands).take(64).collect()
+}
+
 impl Walker<'_> {
     /// Reads code of another language.
     pub(in crate::shell) fn foreign(&mut self, task: &Task, language: Language, index: usize) {
-        let found = code::read(language, &task.text);
+        let args = self.commands.get(index).map(|command| arguments(command, &task.text)).unwrap_or_default();
+        let found = code::read(language, &task.text, &args);
         if task.guess || !found.complete {
             self.unread(index);
         }

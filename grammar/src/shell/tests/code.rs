@@ -85,6 +85,11 @@ fn code_becomes_commands() {
         ("psql <<< 'DROP TABLE x'", "sql drop table x", false),
         ("perl -e 'print 1' 'rm -rf ~|'", "", true),
         ("perl -ne 'print if /foo/' a.txt", "", false),
+        ("python3 -c 'import os, sys; os.remove(sys.argv[1])' /etc/passwd", "rm /etc/passwd", true),
+        ("perl -e 'unlink @ARGV' /etc/passwd", "rm /etc/passwd", true),
+        ("perl -e 'unlink $ARGV[0]' /etc/passwd", "rm /etc/passwd", true),
+        ("node -e 'require(\"fs\").unlinkSync(process.argv[1])' /etc/passwd", "rm /etc/passwd", true),
+        ("echo 'rm -rf ~' | python3 -c 'import os; os.system(input())'", "sh|rm -rf ~", true),
         ("perl -e 'print 1;' -e 'unlink \"/etc/passwd\"'", "rm /etc/passwd", true),
         (
             "node -e \"require('child_process').execSync('sh -c \\\"rm -rf ~\\\"')\"",

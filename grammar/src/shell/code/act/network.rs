@@ -26,6 +26,10 @@ impl Reader {
                     self.does(Inside::Argv(vec![known("curl"), known("-d"), data, url.clone()]));
                     carries = true;
                 }
+                Source::Input => {
+                    self.does(Inside::Argv(vec![known("curl"), known("-d"), known("@-"), url.clone()]));
+                    carries = true;
+                }
                 // What another place answered is ordinary.
                 Source::Url(_) => {}
                 source => {

@@ -125,6 +125,7 @@ impl Reader {
             self.shell |= starts_shell(first.as_ref(), !words.any(|word| word == "-c"));
         }
         let word = match (text.is_unknown(), text.from.first()) {
+            (true, Some(Source::Input)) => return self.argv(vec![Word::Known("sh".into())]),
             // The whole text comes from somewhere.
             (true, Some(source)) => joined(&source_text(source), &Word::Known(" | sh".into())),
             (false, Some(_)) => filled(&text.word, &text.from),
@@ -149,6 +150,9 @@ impl Reader {
             match source {
                 Source::File(file) => {
                     self.does(Inside::Argv(vec![Word::Known(interpreter.into()), file.clone()]));
+                }
+                Source::Input => {
+                    self.does(Inside::Argv(vec![Word::Known(interpreter.into()), Word::Known("-".into())]));
                 }
                 source => {
                     let piped = joined(&source_text(source), &Word::Known(format!(" | {interpreter}")));
@@ -193,6 +197,7 @@ pub(super) fn source_text(source: &Source) -> Word {
         Source::Url(url) => behind("curl ", url),
         Source::Environment => Word::Known("printenv".into()),
         Source::Command(text) => text.clone(),
+        Source::Input => Word::Known("cat".into()),
     }
 }
 

