@@ -9,7 +9,7 @@ use crate::output::{FINDINGS, Failure, OK, Outcome, print, visible};
 use policy_engine::layers::{Default_, Layers};
 use policy_engine::open::Care;
 use policy_engine::programs::TablePrograms;
-use policy_grammar::shell::{Analysis, Dialect, Word, analyze};
+use policy_grammar::shell::{Analysis, Command, Dialect, Word, analyze};
 use policy_runtime::table::Table;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -72,7 +72,7 @@ fn value(id: &Value, analysis: &Analysis) -> Value {
         Word::OneOf(_) | Word::Glob(_) | Word::Unknown(_) => Value::Null,
     };
     let commands: Vec<Value> =
-        analysis.commands.iter().map(|command| command.words.iter().map(word).collect()).collect();
+        listed(analysis).map(|command| command.words.iter().map(word).collect()).collect();
     let problems: Vec<Value> = analysis
         .problems
         .iter()
@@ -81,9 +81,14 @@ fn value(id: &Value, analysis: &Analysis) -> Value {
     json!({"id": id, "commands": commands, "complete": analysis.complete, "problems": problems})
 }
 
+/// The commands without their second readings.
+fn listed(analysis: &Analysis) -> impl Iterator<Item = &Command> {
+    analysis.commands.iter().filter(|command| !command.alternative)
+}
+
 fn text(analysis: &Analysis) -> String {
     let mut out = String::new();
-    for command in &analysis.commands {
+    for command in listed(analysis) {
         let words: Vec<String> = command.words.iter().map(shown).collect();
         out.push_str(&format!("{}\n", visible(&words.join(" "))));
         if !command.wrappers.is_empty() {

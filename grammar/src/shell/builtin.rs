@@ -63,7 +63,7 @@ impl Walk<'_, '_, '_> {
             .is_none_or(|name| CHANGES.contains(&name) || env.functions.contains_key(name))
         {
             env.forget_all();
-            env.dir = Dir::Unknown;
+            env.lose_dir();
             env.risky = true;
             self.w.moved = true;
             self.w.unset = true;
@@ -96,13 +96,36 @@ impl Walk<'_, '_, '_> {
                 let flagged = args
                     .iter()
                     .any(|word| word.known() == Some("-") || word.known().is_none() && word.may_split());
-                let dir = match target {
+                let back =
+                    (name == "cd" && args.len() == 1 && args.first().and_then(Word::known) == Some("-"))
+                        .then(|| env.last_dir.clone());
+                let popped = (name == "popd" && args.is_empty() && env.pushed_known)
+                    .then(|| env.pushed.pop())
+                    .flatten();
+                let popped = back.or(popped);
+                let enter = |from: &Dir| match target {
+                    _ if popped.is_some() => popped.clone().unwrap_or(Dir::Unknown),
                     _ if name == "popd" || flagged || env.get("CDPATH").is_some() => Dir::Unknown,
                     None if args.is_empty() && name == "cd" => Dir::Changed("~".into()),
                     None => Dir::Unknown,
-                    Some(word) => enter_dir(&env.dir, word),
+                    Some(word) => enter_dir(from, word),
                 };
-                env.failed_dir = Some(std::mem::replace(&mut env.dir, dir));
+                let (dir, mut others) =
+                    (enter(&env.dir), env.other_dirs.iter().map(enter).collect::<Vec<_>>());
+                others.retain(|other| *other != dir);
+                others.dedup();
+                if others.contains(&Dir::Unknown) || dir == Dir::Unknown {
+                    others.clear();
+                }
+                if name == "pushd" && target.is_some() && !flagged && env.pushed.len() < 64 {
+                    env.pushed.push(env.dir.clone());
+                } else if name == "pushd" || name == "popd" && popped.is_none() {
+                    env.pushed_known = false;
+                }
+                env.last_dir = env.dir.clone();
+                let before =
+                    (std::mem::replace(&mut env.dir, dir), std::mem::replace(&mut env.other_dirs, others));
+                env.failed_dir = Some(before);
             }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(args, env),
             "alias" => {
@@ -125,7 +148,7 @@ impl Walk<'_, '_, '_> {
                 for word in operands() {
                     match word.known() {
                         Some(text) => {
-                            env.forget(text.split('[').next().unwrap_or(text));
+                            env.unset(text.split('[').next().unwrap_or(text));
                             if let Some(function) = env.functions.get_mut(text) {
                                 function.certain = false;
                             }
@@ -151,7 +174,13 @@ impl Walk<'_, '_, '_> {
             }
             "set" => self.set(args, env),
             "shift" => {
-                env.args = None;
+                let count = args.first().map_or(Some(1), |word| word.known()?.parse::<usize>().ok());
+                match (&mut env.args, count) {
+                    (Some(all), Some(count)) if count < all.len() => {
+                        all.drain(1..=count);
+                    }
+                    (all, _) => *all = None,
+                }
                 env.outermost = false;
             }
             "shopt" | "enable"
@@ -164,7 +193,7 @@ impl Walk<'_, '_, '_> {
             _ => {
                 if let Some(function) = env.functions.get(name).copied() {
                     if function.moves {
-                        env.dir = Dir::Unknown;
+                        env.lose_dir();
                     }
                     env.args = env.args.take();
                 }
@@ -287,7 +316,7 @@ impl Walk<'_, '_, '_> {
             || text.contains('"')
             || text.contains('\'')
         {
-            env.dir = Dir::Unknown;
+            env.lose_dir();
             self.w.moved = true;
         }
         let part = |c: char| !c.is_ascii_alphanumeric() && c != '_';

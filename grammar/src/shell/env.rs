@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Most values of one variable, and most commands that one text stands for.
 pub(crate) const MAX_VALUES: usize = 16;
+/// Most further folders in which a command may run.
+const MAX_DIRS: usize = 3;
 /// Longest value that is followed, in bytes; a longer one is not known.
 pub(crate) const MAX_VALUE_BYTES: usize = 4096;
 
@@ -89,8 +91,15 @@ pub(crate) struct Env {
     pub(crate) functions: BTreeMap<String, Function>,
     pub(crate) aliases: BTreeMap<String, Option<String>>,
     pub(crate) dir: Dir,
-    /// The folder when the last command failed, where that differs (`cd`).
-    pub(crate) failed_dir: Option<Dir>,
+    /// Other folders in which it may be: a `cd` may fail, a branch may not be taken.
+    pub(crate) other_dirs: Vec<Dir>,
+    /// Where `cd -` leads.
+    pub(crate) last_dir: Dir,
+    /// Folders that `popd` leads back to, and whether that is all known.
+    pub(crate) pushed: Vec<Dir>,
+    pub(crate) pushed_known: bool,
+    /// The folders when the last command failed, where they differ (`cd`).
+    pub(crate) failed_dir: Option<(Dir, Vec<Dir>)>,
     /// A variable that changes what runs was set (`PATH`).
     pub(crate) risky: bool,
     /// The positional parameters, when known.
@@ -119,6 +128,10 @@ impl Env {
             functions: BTreeMap::new(),
             aliases: BTreeMap::new(),
             dir,
+            other_dirs: Vec::new(),
+            last_dir: Dir::Unknown,
+            pushed: Vec::new(),
+            pushed_known: true,
             failed_dir: None,
             risky: false,
             args: None,
@@ -147,6 +160,16 @@ impl Env {
         }
         self.risky |= is_risky(name);
         self.ifs |= name == "IFS";
+    }
+
+    /// A variable is taken away: as if nothing had ever set it.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.forget(name);
+        let hidden = self.all_volatile || self.volatile.contains(name) || is_risky(name);
+        if !hidden && name != "HOME" {
+            self.vars.remove(name);
+            self.seen.remove(name);
+        }
     }
 
     /// Nothing is known of a variable from here on, though later assignments count again.
@@ -210,7 +233,11 @@ impl Env {
         }
         self.volatile.extend(other.volatile.iter().cloned());
         self.all_volatile |= other.all_volatile;
-        self.dir = join_dirs(&self.dir, &other.dir);
+        self.join_dirs(other);
+        if self.last_dir != other.last_dir {
+            self.last_dir = Dir::Unknown;
+        }
+        self.pushed_known &= other.pushed_known && self.pushed == other.pushed;
         self.failed_dir = None;
         self.risky |= other.risky;
         if self.args != other.args {
@@ -224,16 +251,29 @@ impl Env {
         self.nounset |= other.nounset;
     }
 
+    /// The folder may be any.
+    pub(crate) fn lose_dir(&mut self) {
+        self.dir = Dir::Unknown;
+        self.other_dirs.clear();
+    }
+
+    fn join_dirs(&mut self, other: &Env) {
+        for dir in std::iter::once(&other.dir).chain(&other.other_dirs) {
+            if *dir != self.dir && !self.other_dirs.contains(dir) {
+                self.other_dirs.push(dir.clone());
+            }
+        }
+        let unknown = self.dir == Dir::Unknown || self.other_dirs.contains(&Dir::Unknown);
+        if unknown || self.other_dirs.len() > MAX_DIRS {
+            self.lose_dir();
+        }
+    }
+
     /// The variables whose value differs between two states.
     pub(crate) fn changed(&self, before: &Env) -> Vec<String> {
         let names: BTreeSet<&String> = self.vars.keys().chain(before.vars.keys()).collect();
         names.into_iter().filter(|n| self.vars.get(*n) != before.vars.get(*n)).cloned().collect()
     }
-}
-
-/// The folder after either of two ways.
-pub(crate) fn join_dirs(a: &Dir, b: &Dir) -> Dir {
-    if a == b { a.clone() } else { Dir::Unknown }
 }
 
 /// The folder after `cd target` from `from`.

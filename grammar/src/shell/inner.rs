@@ -3,17 +3,19 @@
 //! INVARIANT: a wrapper is listed as itself and as what it runs. Where the place of the inner command is not
 //! certain every reading is listed, with a gap; a text that nobody can read is a gap of the program that reads it.
 
-use super::effects::touches;
+use super::effects::{Touch, touches};
 use super::env::{Env, enter_dir};
 use super::flow::link::Written;
 use super::options::{FlagValue, Reading, read};
 use super::program::{Inner, Program};
 use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
-use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, PipePlace, Redirect, Word};
+use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Redirect, Word};
 
 mod below;
 mod code;
+mod file;
 mod find;
+pub(crate) mod words;
 
 /// Builtins that a POSIX shell finds before a function of the same name.
 const SPECIAL: &[&str] = &[
@@ -43,6 +45,9 @@ pub(crate) struct Call {
     /// What it writes, when that is static.
     pub(crate) written: Written,
     pub(crate) dir: Dir,
+    pub(crate) other_dirs: Vec<Dir>,
+    /// Where the search starts that gave it a word.
+    pub(crate) root: Option<Word>,
     pub(crate) features: u32,
     /// The shell itself looks the name up, so functions and aliases count.
     pub(crate) direct: bool,
@@ -77,7 +82,11 @@ impl Walk<'_, '_, '_> {
         }
         let program = if omitted || name.is_empty() { None } else { self.program(&name) };
         let reading = read(program.as_ref(), &call.words);
-        let dir = program.as_ref().and_then(|program| self.own_dir(&call, program, &reading));
+        let dir = program.as_ref().and_then(|program| self.own_dir(&call, &call.dir, program, &reading));
+        let own =
+            |from: &Dir| program.as_ref().and_then(|program| self.own_dir(&call, from, program, &reading));
+        let other_dirs: Vec<Dir> =
+            call.other_dirs.iter().map(|from| own(from).unwrap_or_else(|| from.clone())).collect();
         let effective = program.as_ref().map(|program| reading.effective(program));
         let command = Command {
             words: call.words.clone(),
@@ -90,6 +99,7 @@ impl Walk<'_, '_, '_> {
             wrappers: call.wrappers.clone(),
             pipe: call.pipe,
             dir: dir.clone().unwrap_or_else(|| call.dir.clone()),
+            alternative: false,
             gaps: call.gaps.clone(),
             features: call.features,
             sources: Vec::new(),
@@ -114,6 +124,7 @@ impl Walk<'_, '_, '_> {
         let index = self.w.commands.len();
         self.w.commands.push(command);
         self.w.deferred.push(call.deferred);
+        self.readings(index, &other_dirs, call.root.as_ref());
         self.link(index, &call, &name, program.as_ref(), &reading);
         if full.contains('/') || matches!(call.words.first(), Some(Word::Tilde(_))) {
             self.named_file(index, &call, &name, env);
@@ -125,6 +136,7 @@ impl Walk<'_, '_, '_> {
         self.features_of(index, &program, &reading);
         let mut inner = call.clone();
         inner.dir = dir.unwrap_or(inner.dir);
+        inner.other_dirs = other_dirs;
         inner.wrappers.push(name.clone());
         inner.direct = false;
         inner.level += 1;
@@ -147,6 +159,36 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// Further readings of a command: in other folders, and with variables that nothing sets where it deletes.
+    fn readings(&mut self, index: usize, other_dirs: &[Dir], root: Option<&Word>) {
+        let Some(command) = self.w.commands.get(index) else { return };
+        let deletes = |(at, word): (usize, &Word)| {
+            let touch = command.touches.get(at).copied().unwrap_or_default();
+            let listed = matches!(
+                command.words.first().and_then(Word::known).and_then(|name| name.rsplit('/').next()),
+                Some("rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf" | "trash")
+            );
+            if !touch.has(Touch::DELETE) && !(listed && at > 0) {
+                return None;
+            }
+            // What a search finds first is where it starts.
+            let start = root.filter(|_| matches!(word, Word::Glob(glob) if glob.ends_with("/**")));
+            start.cloned().or_else(|| unset_reading(word))
+        };
+        let second: Vec<Option<Word>> = command.words.iter().enumerate().map(deletes).collect();
+        let mut readings: Vec<(usize, Option<Dir>, Vec<Word>)> =
+            other_dirs.iter().map(|dir| (index, Some(dir.clone()), Vec::new())).collect();
+        if second.iter().any(Option::is_some) {
+            let words =
+                command.words.iter().zip(second).map(|(word, other)| other.unwrap_or_else(|| word.clone()));
+            readings.push((index, None, words.collect()));
+        }
+        if self.w.readings.len() + readings.len() > MAX_COMMANDS {
+            return self.w.problem(0, "the command has more readings than are followed");
+        }
+        self.w.readings.append(&mut readings);
+    }
+
     /// `source FILE`.
     fn sourced(&mut self, index: usize, call: &Call, name: &str, env: &Env) {
         let at = call.words.iter().skip(1).take_while(|word| word.known() == Some("--")).count() + 1;
@@ -166,7 +208,7 @@ impl Walk<'_, '_, '_> {
         inner.level += 1;
         let finder = Finder { index, name: "", env, outer: call, inner };
         if let Some(word) = call.words.first() {
-            self.file(&finder, word, &call.words, (Dialect::Unknown, None), find::FileKind::Name);
+            self.file(&finder, word, &call.words, (Dialect::Unknown, None), file::FileKind::Name);
         }
     }
 
@@ -217,13 +259,13 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The folder that the program's own flags lead to.
-    fn own_dir(&self, call: &Call, program: &Program, reading: &Reading) -> Option<Dir> {
+    fn own_dir(&self, call: &Call, from: &Dir, program: &Program, reading: &Reading) -> Option<Dir> {
         let effective = reading.effective(program);
         let mut dir = None;
         for used in &reading.flags {
             if used.is(&program.dir_flags) || used.is(&effective.dir_flags) {
                 let value = value_of(call, used.value.as_ref())?;
-                dir = Some(enter_dir(dir.as_ref().unwrap_or(&call.dir), &value));
+                dir = Some(enter_dir(dir.as_ref().unwrap_or(from), &value));
             }
         }
         dir
@@ -272,6 +314,24 @@ struct Finder<'f> {
     env: &'f Env,
     outer: &'f Call,
     inner: Call,
+}
+
+/// The reading of a word without its variables, where it begins with one or with a root before one: `$X/bin`, `/$X`, `~/$X`.
+fn unset_reading(word: &Word) -> Option<Word> {
+    let Word::Unknown(pieces) = word else { return None };
+    let value = |piece: Option<&Piece>| matches!(piece, Some(Piece::Value { unset: Some(_), .. }));
+    let search =
+        |piece: &Piece| matches!(piece, Piece::Value { name, unset: Some(_), .. } if name.is_empty());
+    if pieces.iter().any(search) {
+        return word.when_unset();
+    }
+    let begins = match pieces.as_slice() {
+        [first, ..] if value(Some(first)) => true,
+        [Piece::Text(text), second, ..] => value(Some(second)) && matches!(text.as_str(), "/" | "./" | "../"),
+        [Piece::Tilde(_), Piece::Text(text), third, ..] => value(Some(third)) && text == "/",
+        _ => false,
+    };
+    if begins { word.when_unset() } else { None }
 }
 
 /// The word that is the value of a flag.

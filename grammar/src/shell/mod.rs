@@ -20,6 +20,7 @@ mod parse;
 pub mod program;
 mod quote;
 pub mod secret;
+mod read;
 mod simple;
 mod taint;
 mod walk;
@@ -335,6 +336,9 @@ pub struct Command {
     pub pipe: Option<PipePlace>,
     /// The folder it runs in.
     pub dir: Dir,
+    /// A second reading of a command that is listed before: in the folder where an earlier `cd` failed, or with the
+    /// variables empty that nothing in the text sets. The stricter reading counts.
+    pub alternative: bool,
     /// What is not known about it.
     pub gaps: Vec<Gap>,
     /// Mask of [`Feature`] bits of this command alone.

@@ -8,9 +8,9 @@ use super::env::Env;
 use super::expand::Expander;
 use super::flow::link::Written;
 use super::walk::{Stdin, Walk, fill_into, stdin_after};
-use super::{Redirect, Word};
+use super::{Piece, Redirect, Word};
 
-mod filter;
+pub(crate) mod filter;
 
 /// Longest output that is followed, in bytes.
 const MAX_OUTPUT: usize = super::MAX_COMMAND_BYTES;
@@ -55,7 +55,7 @@ pub(crate) fn as_written(output: Stdin) -> Written {
     match output {
         Stdin::Text(text) => Some((text, false)),
         Stdin::Guess(text) => Some((text, true)),
-        Stdin::Call | Stdin::File(_) | Stdin::Unknown => None,
+        Stdin::Call | Stdin::File(_) | Stdin::Names(_) | Stdin::Unknown => None,
     }
 }
 
@@ -73,6 +73,30 @@ impl Expander<'_> {
             Stdin::Text(text) => Some(text.trim_end_matches('\n').to_string()),
             _ => None,
         }
+    }
+
+    /// What a process substitution that is the whole word writes.
+    pub(crate) fn process_output(&self, word: &WordNode<'_>) -> Stdin {
+        match word.bits.as_slice() {
+            [Bit::Process { list }] => self.list_output(list, &Stdin::Unknown),
+            _ => Stdin::Unknown,
+        }
+    }
+
+    /// Standard input behind redirections.
+    pub(crate) fn input_after(
+        &self,
+        nodes: &[RedirectNode<'_>],
+        redirects: &[Redirect],
+        before: &Stdin,
+    ) -> Stdin {
+        let last = nodes.iter().rfind(|r| r.op.starts_with('<') && matches!(r.fd, "" | "0"));
+        if let Some(RedirectNode { op: "<", target: Target::Word(word), .. }) = last
+            && matches!(word.bits.as_slice(), [Bit::Process { .. }])
+        {
+            return self.process_output(word);
+        }
+        stdin_after(redirects, before, &self.env.dir)
     }
 
     fn list_output(&self, list: &List<'_>, stdin: &Stdin) -> Stdin {
@@ -93,8 +117,8 @@ impl Expander<'_> {
                     guess = true;
                     all.push_str(&text);
                 }
-                file @ Stdin::File(_) if list.items.len() == 1 => return file,
-                Stdin::Call | Stdin::File(_) | Stdin::Unknown => return Stdin::Unknown,
+                file @ (Stdin::File(_) | Stdin::Names(_)) if list.items.len() == 1 => return file,
+                Stdin::Call | Stdin::File(_) | Stdin::Names(_) | Stdin::Unknown => return Stdin::Unknown,
             }
             if all.len() > MAX_OUTPUT {
                 return Stdin::Unknown;
@@ -145,7 +169,8 @@ impl Expander<'_> {
         if env.risky || shadowed(name) || shadowed("*") {
             return Stdin::Unknown;
         }
-        let input = stdin_after(&redirects, if env.input { &Stdin::Unknown } else { stdin }, &env.dir);
+        let input =
+            self.input_after(&simple.redirects, &redirects, if env.input { &Stdin::Unknown } else { stdin });
         let output = match name.rsplit('/').next().unwrap_or(name) {
             "echo" | "printf" => self.printed(name, args),
             "tee" => input,
@@ -158,6 +183,18 @@ impl Expander<'_> {
                 _ => Stdin::Unknown,
             },
             name if SILENT.contains(&name) => Stdin::Text(String::new()),
+            "find" | "gfind" | "fd" | "fdfind" => self.found_names(&words),
+            // What is left of a list of names.
+            "grep" | "egrep" | "sort" | "uniq" | "head" | "tail" | "tac" | "sed" | "awk"
+                if matches!(input, Stdin::Names(_)) =>
+            {
+                match (input, name) {
+                    (Stdin::Names(pieces), "grep" | "egrep" | "sort" | "uniq" | "head" | "tail" | "tac") => {
+                        Stdin::Names(fewer(pieces))
+                    }
+                    _ => Stdin::Unknown,
+                }
+            }
             name => {
                 let texts: Option<Vec<&str>> = args.iter().map(Word::known).collect();
                 match (input, texts) {
@@ -171,6 +208,33 @@ impl Expander<'_> {
         match output {
             Stdin::Text(text) | Stdin::Guess(text) if text.len() > MAX_OUTPUT => Stdin::Unknown,
             output => output,
+        }
+    }
+
+    /// The names that a search writes.
+    fn found_names(&self, words: &[Word]) -> Stdin {
+        let name = words.first().and_then(Word::known).unwrap_or_default();
+        let program = self.programs.and_then(|programs| programs.program(name));
+        let reading = super::options::read(program.as_ref(), words);
+        let other = |used: &super::options::FlagUse| {
+            matches!(
+                used.name.as_str(),
+                "-exec"
+                    | "-execdir"
+                    | "-ok"
+                    | "-okdir"
+                    | "-delete"
+                    | "-printf"
+                    | "-ls"
+                    | "-x"
+                    | "-X"
+                    | "--exec"
+                    | "--exec-batch"
+            )
+        };
+        match super::inner::words::found(words, name, &reading) {
+            Some(pieces) if !reading.flags.iter().any(other) => Stdin::Names(pieces),
+            _ => Stdin::Unknown,
         }
     }
 
@@ -213,6 +277,16 @@ impl Expander<'_> {
             _ => Stdin::Unknown,
         }
     }
+}
+
+/// The same names without some.
+fn fewer(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    for piece in &mut pieces {
+        if let Piece::Value { unset, .. } = piece {
+            *unset = None;
+        }
+    }
+    pieces
 }
 
 /// A descriptor copy that leaves the output where it goes.

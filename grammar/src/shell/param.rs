@@ -46,6 +46,13 @@ pub(crate) fn expand(
         || tail.starts_with("[*]") && !quoted
         || tail.contains('@')
         || head.starts_with('!');
+    let indirect = head.strip_prefix('!').filter(|name| is_name(name) && tail.is_empty());
+    if let Some(name) =
+        indirect.and_then(|name| scalar(e, name)).as_ref().and_then(Val::text).filter(|n| is_name(n))
+        && let Some(val) = scalar(e, name)
+    {
+        return emit(e, val, quoted, out);
+    }
     let value = match plain {
         true if tail.starts_with('[') => return element(e, head, tail, quoted, out),
         true => scalar(e, head),

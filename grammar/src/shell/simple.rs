@@ -10,7 +10,7 @@ use super::flow::link::Written;
 use super::inner::Call;
 use super::options::is_name;
 use super::output::as_written;
-use super::walk::{Ctx, Stdin, Walk, redirect_features, runs_in_subscript, stdin_after};
+use super::walk::{Ctx, Stdin, Walk, redirect_features, runs_in_subscript};
 use super::{Assignment, Dialect, Dir, Feature, Gap, Piece, Word};
 
 /// Builtins whose arguments of the form `NAME=VALUE` are assignments: not split, no patterns.
@@ -18,6 +18,45 @@ const DECLARING: &[&str] = &["export", "declare", "typeset", "local", "readonly"
 
 impl<'t> Walk<'_, '_, 't> {
     pub(crate) fn simple(&mut self, simple: &'t Simple<'t>, env: &mut Env, ctx: &Ctx) {
+        let (met, written) = self.visit_simple(simple, env, ctx);
+        self.settled(simple, &met, &written, env, ctx);
+    }
+
+    /// Lists a command whose words have been visited.
+    fn settled(
+        &mut self,
+        simple: &'t Simple<'t>,
+        met: &[Vec<u32>],
+        written: &Written,
+        env: &mut Env,
+        ctx: &Ctx,
+    ) {
+        self.tainted_by(&simple.words, env);
+        if let Some([Bit::Bare("[" | "test" | ":")]) = simple.words.first().map(|word| word.bits.as_slice()) {
+            checked(&simple.words, env);
+        }
+
+        let choices = self.choices(simple, env);
+        let mut first: Option<Vec<Word>> = None;
+        let mut seen: Vec<Vec<Word>> = Vec::new();
+        for choice in &choices {
+            let words = self.one(simple, env, ctx, choice, &mut seen, (met, written));
+            first.get_or_insert(words);
+        }
+        let words = first.unwrap_or_default();
+        self.assignments(simple, &words, env);
+        if choices.len() > 1 {
+            self.widen(&words, env);
+        } else {
+            self.builtin(&words, env, simple.range);
+            self.read_values(simple, &words, env, ctx);
+        }
+        let reads = simple.redirects.iter().any(|r| r.op.starts_with('<') && matches!(r.fd, "" | "0"));
+        env.input |= reads && words.first().and_then(Word::known) == Some("exec") && words.len() == 1;
+    }
+
+    /// Visits the words of a command, the redirections included.
+    fn visit_simple(&mut self, simple: &'t Simple<'t>, env: &mut Env, ctx: &Ctx) -> (Vec<Vec<u32>>, Written) {
         for assign in &simple.assigns {
             self.visit(&assign.subscript, env, ctx);
             self.w.arithmetic |= assign.indexed;
@@ -42,8 +81,7 @@ impl<'t> Walk<'_, '_, 't> {
                 }
             }
         }
-        let written = self.written(simple, env, &ctx.stdin);
-        let outer = std::mem::replace(&mut self.process_input, written.clone());
+        let outer = self.prepare(simple, env, ctx);
         for word in &simple.words {
             if let [Bit::Bare(_)] | [Bit::Text(_)] = word.bits.as_slice() {
                 self.visit(&word.bits, env, ctx);
@@ -53,31 +91,26 @@ impl<'t> Walk<'_, '_, 't> {
             if !met.is_empty() {
                 self.met_words.insert(word.range, met);
             }
+            self.process_text(word, env);
         }
         let met = self.visit_redirects(&simple.redirects, env, ctx);
-        self.process_input = outer;
-        let written = as_written(written);
-        self.tainted_by(&simple.words, env);
-        if let Some([Bit::Bare("[" | "test" | ":")]) = simple.words.first().map(|word| word.bits.as_slice()) {
-            checked(&simple.words, env);
-        }
+        let written = std::mem::replace(&mut self.process_input, *outer);
+        (met, as_written(written))
+    }
 
-        let choices = self.choices(simple, env);
-        let mut first: Option<Vec<Word>> = None;
-        let mut seen: Vec<Vec<Word>> = Vec::new();
-        for choice in &choices {
-            let words = self.one(simple, env, ctx, choice, &mut seen, (&met, &written));
-            first.get_or_insert(words);
+    /// Finds out what the command writes; the answer is what was there before.
+    fn prepare(&mut self, simple: &'t Simple<'t>, env: &Env, ctx: &Ctx) -> Box<Stdin> {
+        let written = self.written(simple, env, &ctx.stdin);
+        Box::new(std::mem::replace(&mut self.process_input, written))
+    }
+
+    fn process_text(&mut self, word: &'t WordNode<'t>, env: &Env) {
+        if let [Bit::Process { list }] = word.bits.as_slice()
+            && !self.is_written(list)
+        {
+            let output = self.expander(env, &[]).process_output(word);
+            self.process_texts.insert(word.range, output);
         }
-        let words = first.unwrap_or_default();
-        self.assignments(simple, &words, env);
-        if choices.len() > 1 {
-            self.widen(&words, env);
-        } else {
-            self.builtin(&words, env, simple.range);
-        }
-        let reads = simple.redirects.iter().any(|r| r.op.starts_with('<') && matches!(r.fd, "" | "0"));
-        env.input |= reads && words.first().and_then(Word::known) == Some("exec") && words.len() == 1;
     }
 
     /// The values to pick for variables that have several: one entry for each command that this one stands for.
@@ -151,7 +184,7 @@ impl<'t> Walk<'_, '_, 't> {
         let mut redirects = ctx.redirects.clone();
         let own = self.redirects(&simple.redirects, &expander);
         let stdin = if env.input { Stdin::Unknown } else { ctx.stdin.clone() };
-        let stdin = stdin_after(&own, &stdin, &env.dir);
+        let stdin = expander.input_after(&simple.redirects, &own, &stdin);
         let mut assignments = Vec::new();
         for assign in &simple.assigns {
             let value = match &assign.value {
@@ -196,6 +229,8 @@ impl<'t> Walk<'_, '_, 't> {
             extra: None,
             written: written.clone(),
             dir: env.dir.clone(),
+            other_dirs: env.other_dirs.clone(),
+            root: None,
             features,
             direct: true,
             deferred: ctx.deferred,

@@ -9,7 +9,6 @@ use super::env::{Env, Val};
 use super::expand::Expander;
 use super::flow::Flow;
 use super::flow::files::Key;
-use super::flow::link::Written;
 use super::flow::run::Request;
 use super::parse::parse;
 use super::program::Programs;
@@ -39,6 +38,8 @@ pub(crate) enum Stdin {
     Guess(String),
     /// What is in this file.
     File(Key),
+    /// Names that begin so, one a line.
+    Names(Vec<Piece>),
     Unknown,
 }
 
@@ -103,6 +104,8 @@ pub(crate) struct Walker<'p> {
     pub(crate) subscript_code: Option<u32>,
     /// Values from outside and where values are evaluated.
     pub(crate) taint: super::taint::Taint,
+    /// Further readings of commands: in another folder, or with variables that are not set.
+    pub(crate) readings: Vec<(usize, Option<Dir>, Vec<Word>)>,
     /// Where the output of commands may go.
     pub(crate) flow: Flow,
     /// Files that are run.
@@ -134,6 +137,7 @@ impl<'p> Walker<'p> {
             arithmetic: false,
             subscript_code: None,
             taint: super::taint::Taint::default(),
+            readings: Vec::new(),
             flow: Flow::default(),
             requests: Vec::new(),
             unsure: 0,
@@ -230,6 +234,17 @@ impl<'p> Walker<'p> {
         let complete = problems.is_empty();
         let mut analysis = Analysis { commands: self.commands, complete, problems, features: self.features };
         self.flow.finish(&mut analysis);
+        for (index, dir, words) in self.readings {
+            let Some(command) = analysis.commands.get(index) else { continue };
+            let mut command = Command { alternative: true, ..command.clone() };
+            // A deferred command in a text that moves runs anywhere.
+            match dir {
+                Some(_) if command.dir == Dir::Unknown => continue,
+                Some(dir) => command.dir = dir,
+                None => command.words = words,
+            }
+            analysis.commands.push(command);
+        }
         analysis
     }
 
@@ -263,6 +278,7 @@ impl<'p> Walker<'p> {
             dialect: task.dialect,
             met: Vec::new(),
             met_words: BTreeMap::new(),
+            process_texts: BTreeMap::new(),
             process_input: Stdin::Unknown,
         };
         walk.list(&tree.list, &mut env, &task.ctx);
@@ -281,6 +297,8 @@ pub(crate) struct Walk<'w, 'p, 't> {
     pub(crate) met: Vec<u32>,
     /// Channels of words, by their byte range.
     pub(crate) met_words: BTreeMap<(usize, usize), Vec<u32>>,
+    /// What process substitutions that are whole words write, by the byte range of the word.
+    pub(crate) process_texts: BTreeMap<(usize, usize), Stdin>,
     /// What the command whose words are visited writes into its `>(...)`.
     pub(crate) process_input: Stdin,
 }
@@ -324,23 +342,35 @@ impl<'p, 't> Walk<'_, 'p, 't> {
     }
 
     fn and_or(&mut self, item: &'t AndOr<'t>, env: &mut Env, ctx: &Ctx) {
-        let mut failed = Some(self.step(&item.first, env, ctx));
-        if item.rest.is_empty() && env.errexit && !item.first.negated {
-            return;
+        let failed = self.step(&item.first, env, ctx);
+        if !item.rest.is_empty() {
+            return self.chain(item, failed, env, ctx);
         }
+        if let Some(state) = failed
+            && (!env.errexit || item.first.negated)
+        {
+            env.join(&state);
+        }
+    }
+
+    /// Walks what stands behind `&&` and `||`; `failed` is the state after failure of the first, where it differs.
+    fn chain(&mut self, item: &'t AndOr<'t>, first: Option<Box<Env>>, env: &mut Env, ctx: &Ctx) {
+        let mut failed = Some(first.unwrap_or_else(|| Box::new(env.clone())));
         for (and, pipeline) in &item.rest {
             self.w.unsure += 1;
             if *and {
                 let after = self.step(pipeline, env, ctx);
-                match &mut failed {
-                    Some(state) => state.join(&after),
-                    None => failed = Some(after),
+                match (&mut failed, after) {
+                    (Some(state), Some(after)) => state.join(&after),
+                    (Some(state), None) => state.join(env),
+                    (None, Some(after)) => failed = Some(after),
+                    (None, None) => failed = Some(Box::new(env.clone())),
                 }
             } else if let Some(mut state) = failed.take() {
                 let after = self.step(pipeline, &mut state, ctx);
                 if !leaves(pipeline) {
                     env.join(&state);
-                    failed = Some(after);
+                    failed = Some(after.unwrap_or(state));
                 }
             } else {
                 // The left side never fails; the right side is listed all the same.
@@ -349,31 +379,30 @@ impl<'p, 't> Walk<'_, 'p, 't> {
             self.w.unsure -= 1;
         }
         if let Some(state) = failed
-            && state != *env
+            && *state != *env
         {
             env.join(&state);
         }
     }
 
-    /// Walks one pipeline; `env` becomes the state after success, the answer is the state after failure.
-    fn step(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) -> Env {
+    /// Walks one pipeline; `env` becomes the state after success, the answer is the state after failure where it differs.
+    fn step(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) -> Option<Box<Env>> {
         env.failed_dir = None;
-        self.pipeline(pipeline, env, ctx);
-        let failed_dir = env.failed_dir.take();
-        let mut failed = env.clone();
-        if let Some(dir) = failed_dir {
-            failed.dir = dir;
-            if pipeline.negated {
-                std::mem::swap(&mut failed.dir, &mut env.dir);
-            }
+        match pipeline.stages.as_slice() {
+            [node] => self.node(node, env, ctx),
+            _ => self.stages(pipeline, env, ctx),
         }
-        failed
+        let dirs = env.failed_dir.take()?;
+        let mut failed = Box::new(env.clone());
+        (failed.dir, failed.other_dirs) = dirs;
+        if pipeline.negated {
+            std::mem::swap(&mut failed.dir, &mut env.dir);
+            std::mem::swap(&mut failed.other_dirs, &mut env.other_dirs);
+        }
+        Some(failed)
     }
 
-    fn pipeline(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) {
-        if let [node] = pipeline.stages.as_slice() {
-            return self.node(node, env, ctx);
-        }
+    fn stages(&mut self, pipeline: &'t Pipeline<'t>, env: &mut Env, ctx: &Ctx) {
         let (number, stages) = (self.w.pipelines, pipeline.stages.len());
         if stages == 0 {
             return;
@@ -438,48 +467,9 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                         self.w.problem(at, "`@P` runs the commands in a value");
                     }
                 }
-                Bit::Substitution { list, .. } => {
-                    self.w.feature(Feature::Substitution);
-                    let mut inner = substituted(ctx);
-                    let channel = self.inside(&mut inner);
-                    let met = std::mem::take(&mut self.met);
-                    self.list(list, &mut env.clone(), &inner);
-                    self.met = met;
-                    self.met.push(channel);
-                }
-                Bit::Process { list } => {
-                    self.w.feature(Feature::ProcessSubstitution);
-                    let mut inner = substituted(ctx);
-                    inner.stdin = Stdin::Unknown;
-                    let channel = self.inside(&mut inner);
-                    if self.is_written(list) {
-                        self.w.flow.outward(channel);
-                        (inner.from, inner.to) = (Some(channel), ctx.to);
-                        inner.stdin = self.process_input.clone();
-                    }
-                    let met = std::mem::take(&mut self.met);
-                    self.list(list, &mut env.clone(), &inner);
-                    self.met = met;
-                    self.met.push(channel);
-                }
-                Bit::Backtick { text, start, .. } => {
-                    self.w.feature(Feature::Substitution);
-                    let place = Some(self.place_of((*start, *start + text.len() + 2)));
-                    let (depth, dialect) = (self.depth + 1, self.dialect);
-                    let (env, mut ctx) = (env.clone(), substituted(ctx));
-                    let channel = self.inside(&mut ctx);
-                    self.met.push(channel);
-                    self.w.enqueue(Task {
-                        text: text.clone(),
-                        env,
-                        ctx,
-                        place,
-                        depth,
-                        dialect,
-                        guess: false,
-                        code: None,
-                    });
-                }
+                Bit::Substitution { list, .. } => self.visit_substitution(list, env, ctx),
+                Bit::Process { list } => self.visit_process(list, env, ctx),
+                Bit::Backtick { text, start, .. } => self.visit_backtick(text, *start, env, ctx),
                 Bit::Arith { text, inside, .. } => {
                     self.w.arithmetic = true;
                     if !evaluated {
@@ -491,6 +481,43 @@ impl<'p, 't> Walk<'_, 'p, 't> {
                 Bit::ExtGlob { inside, .. } => self.visit_in(inside, env, ctx, evaluated),
             }
         }
+    }
+
+    fn visit_substitution(&mut self, list: &'t List<'t>, env: &Env, ctx: &Ctx) {
+        self.w.feature(Feature::Substitution);
+        let mut inner = Box::new(substituted(ctx));
+        let channel = self.inside(&mut inner);
+        let met = std::mem::take(&mut self.met);
+        self.list(list, &mut Box::new(env.clone()), &inner);
+        self.met = met;
+        self.met.push(channel);
+    }
+
+    fn visit_process(&mut self, list: &'t List<'t>, env: &Env, ctx: &Ctx) {
+        self.w.feature(Feature::ProcessSubstitution);
+        let mut inner = Box::new(substituted(ctx));
+        inner.stdin = Stdin::Unknown;
+        let channel = self.inside(&mut inner);
+        if self.is_written(list) {
+            self.w.flow.outward(channel);
+            (inner.from, inner.to) = (Some(channel), ctx.to);
+            inner.stdin = self.process_input.clone();
+        }
+        let met = std::mem::take(&mut self.met);
+        self.list(list, &mut Box::new(env.clone()), &inner);
+        self.met = met;
+        self.met.push(channel);
+    }
+
+    fn visit_backtick(&mut self, text: &str, start: usize, env: &Env, ctx: &Ctx) {
+        self.w.feature(Feature::Substitution);
+        let place = Some(self.place_of((start, start + text.len() + 2)));
+        let (depth, dialect) = (self.depth + 1, self.dialect);
+        let (env, mut ctx) = (env.clone(), substituted(ctx));
+        let channel = self.inside(&mut ctx);
+        self.met.push(channel);
+        let text = text.to_string();
+        self.w.enqueue(Task { text, env, ctx, place, depth, dialect, guess: false, code: None });
     }
 
     /// Forgets the variables that an arithmetic text may assign.
@@ -506,18 +533,14 @@ impl<'p, 't> Walk<'_, 'p, 't> {
     }
 
     /// The context inside a compound with redirections.
-    fn redirected(
-        &mut self,
-        nodes: &'t [RedirectNode<'t>],
-        env: &mut Env,
-        outer: &Ctx,
-        written: &Written,
-    ) -> Ctx {
+    fn redirected(&mut self, compound: &'t Compound<'t>, env: &mut Env, outer: &Ctx) -> Ctx {
+        let nodes = compound.redirects.as_slice();
+        let written = &self.compound_output(compound, env, &outer.stdin);
         let mut ctx = outer.clone();
         let met = self.visit_redirects(nodes, env, outer);
         let expander = self.expander(env, &[]);
         let redirects = self.redirects(nodes, &expander);
-        ctx.stdin = stdin_after(&redirects, &ctx.stdin, &env.dir);
+        ctx.stdin = expander.input_after(nodes, &redirects, &ctx.stdin);
         let at = self.moment(self.place_of(nodes.first().map_or((0, 0), range_of_redirect)).0, ctx.deferred);
         let features = expander.features.get();
         (ctx.from, ctx.to) =

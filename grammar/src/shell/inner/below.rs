@@ -2,11 +2,11 @@
 //!
 //! INVARIANT: it is a hole, unless the program's data says through which folder the program goes.
 
+use crate::shell::Word;
 use crate::shell::effects::{self, Touch};
 use crate::shell::expand::escape_pattern;
 use crate::shell::options::Reading;
 use crate::shell::program::Program;
-use crate::shell::{Piece, Word};
 
 /// What a program gives to its commands when it goes through a folder: anything below the one word that it reads or
 /// deletes with all its trees. `None` where that is not known.
@@ -26,29 +26,4 @@ pub(super) fn searched(program: &Program, reading: &Reading, words: &[Word]) -> 
         _ => return None,
     }
     Some(Word::Glob(format!("{}/**", folder.trim_end_matches('/'))))
-}
-
-/// Words with placeholders replaced by holes, or by what is known to lie below a folder.
-pub(super) fn substitute(words: Vec<Word>, placeholders: &[String], below: Option<&Word>) -> Vec<Word> {
-    let replace = |word: Word| {
-        let Word::Known(text) = &word else { return word };
-        if let Some(below) = below.filter(|_| text == "{}" && placeholders.contains(text)) {
-            return below.clone();
-        }
-        let Some(placeholder) = placeholders.iter().find(|p| !p.is_empty() && text.contains(p.as_str()))
-        else {
-            return word;
-        };
-        let mut pieces = Vec::new();
-        for (at, part) in text.split(placeholder.as_str()).enumerate() {
-            if at > 0 {
-                pieces.push(Piece::Hole { quoted: true });
-            }
-            if !part.is_empty() {
-                pieces.push(Piece::Text(part.to_string()));
-            }
-        }
-        Word::Unknown(pieces)
-    };
-    words.into_iter().map(replace).collect()
 }

@@ -3,17 +3,16 @@
 //! INVARIANT: each entry of the program's data is followed on its own; a text that is not wholly known is a gap of
 //! the program that reads it, whatever else is listed.
 
-use super::below::{searched, substitute};
+use super::below::searched;
+use super::words::{complete, fed, search, substitute};
 use super::{Call, Finder, value_of};
 use crate::shell::code::Language;
 use crate::shell::env::{Env, is_risky};
-use crate::shell::flow::files::Key;
-use crate::shell::flow::run::Request;
-use crate::shell::flow::{Node, hole_runs};
-use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read, skipped};
+use crate::shell::flow::hole_runs;
+use crate::shell::options::{FlagValue, Reading, is_assignment, is_shell_like, read};
 use crate::shell::program::{Inner, Program};
 use crate::shell::simple::split_words;
-use crate::shell::walk::{Stdin, Task, Walk, fill_into};
+use crate::shell::walk::{Stdin, Walk, fill_into};
 use crate::shell::{Assignment, Dialect, Gap, MAX_NESTING, Part, Piece, Word};
 
 /// A shell text as far as it is known.
@@ -24,30 +23,17 @@ pub(super) enum Text {
     Unread,
 }
 
-/// How a file comes to be run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileKind {
-    /// A shell gets it as an operand.
-    Operand,
-    /// The same, and the name is not known.
-    Doubtful,
-    /// By its own name.
-    Name,
-    /// A shell gets it on standard input.
-    Input,
-}
-
 /// How the words of an inner command are completed.
 #[derive(Clone)]
-struct Shape {
-    placeholders: Vec<String>,
-    /// What a placeholder is (`find DIR -exec rm {}`).
-    below: Option<Word>,
-    appends: bool,
+pub(super) struct Shape {
+    pub(super) placeholders: Vec<String>,
+    /// What a placeholder is, by the program's effects (`find DIR -exec rm {}`).
+    pub(super) below: Option<Word>,
+    /// Where a search starts that leaves nothing out.
+    pub(super) root: Option<Word>,
+    pub(super) appends: bool,
     /// Its placeholder stands for words of the input.
-    fills: bool,
-    /// The wrapper has no flags, so known input words go to one command.
-    plain: bool,
+    pub(super) fills: bool,
 }
 
 impl Walk<'_, '_, '_> {
@@ -69,7 +55,7 @@ impl Walk<'_, '_, '_> {
         }
         let appends = !replaced && effective.inner.contains(&Inner::InputWords);
         let fills = effective.inner.contains(&Inner::InputWords);
-        let shape = Shape { placeholders, below: None, appends, fills, plain: reading.flags.is_empty() };
+        let shape = Shape { placeholders, below: None, root: None, appends, fills };
         let shell = is_shell_like(effective);
         let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
         let reads_text = effective.inner.iter().any(|inner| match inner {
@@ -103,10 +89,11 @@ impl Walk<'_, '_, '_> {
                             }
                             continue;
                         }
+                        Some(end) if self.each(finder, &words, end, &shape, effective) => continue,
                         Some(end) => words.truncate(end),
                         None => {}
                     }
-                    let mut words = substitute(words, &shape.placeholders, None);
+                    let mut words = substitute(words, &shape, None);
                     // `parallel rm ::: a b`: without a placeholder each of them is one more word.
                     let replaces = words.iter().any(|word| word.known().is_none());
                     if (end.is_some() || shape.appends) && !replaces {
@@ -167,12 +154,17 @@ impl Walk<'_, '_, '_> {
                         let Some(FlagValue::Attached(first)) = &used.value else { continue };
                         let mut words = vec![first.clone()];
                         words.extend(call.words.get(used.at + 1..).unwrap_or_default().iter().cloned());
+                        complete(&mut words, finder.name, &shape.placeholders);
                         self.nested(finder, words, used.at, &Shape { appends: false, ..shape.clone() });
                     }
+                    let start = search(&call.words, finder.name, reading);
                     let below = searched(program, reading, &call.words);
+                    let below = below.or_else(|| start.as_ref().map(|(below, _)| below.clone()));
+                    let root = start.and_then(|(_, root)| root);
                     for (start, end) in &reading.commands {
-                        let words = call.words.get(*start..*end).unwrap_or_default().to_vec();
-                        let shape = Shape { appends: false, below: below.clone(), ..shape.clone() };
+                        let mut words = call.words.get(*start..*end).unwrap_or_default().to_vec();
+                        complete(&mut words, finder.name, &shape.placeholders);
+                        let shape = Shape { appends: false, below: below.clone(), root: root.clone(), ..shape.clone() };
                         self.nested(finder, words, *start, &shape);
                     }
                 }
@@ -284,32 +276,38 @@ impl Walk<'_, '_, '_> {
         let mut call = finder.inner.clone();
         call.ranges = finder.outer.ranges.get(from..).unwrap_or_default().to_vec();
         call.ranges.truncate(words.len());
-        call.words = substitute(words, &shape.placeholders, shape.below.as_ref());
-        if call.words.is_empty() {
+        if words.is_empty() {
             return;
         }
-        if shape.appends {
-            match (&finder.outer.stdin, shape.plain) {
-                (Stdin::Text(text), true)
-                    if !text.contains(['\'', '"', '\\']) && text.split_whitespace().count() <= 64 =>
-                {
-                    call.words.extend(text.split_whitespace().map(|word| Word::Known(word.into())));
-                }
-                _ => call.words.push(Word::Unknown(vec![Piece::Hole { quoted: false }])),
-            }
-            call.ranges.resize(call.words.len(), finder.outer.range);
+        if shape.appends || shape.fills {
             // `xargs` gives its commands an empty input.
-            call.stdin = Stdin::Call;
             (call.extra, call.from) = (call.from, None);
-        } else if shape.fills {
-            (call.extra, call.from) = (call.from, None);
+            let input = std::mem::replace(&mut call.stdin, Stdin::Call);
+            if let Some(all) = fed(finder.outer, &input, &words, shape) {
+                for words in all {
+                    let mut call = call.clone();
+                    call.ranges.resize(words.len(), finder.outer.range);
+                    call.words = words;
+                    self.call(call, finder.env);
+                }
+                return;
+            }
+        }
+        call.words = substitute(words, shape, shape.below.as_ref());
+        call.root = shape.root.clone();
+        if shape.appends {
+            call.words.push(match &finder.outer.stdin {
+                Stdin::Names(pieces) => Word::Unknown(pieces.clone()),
+                _ => Word::Unknown(vec![Piece::Hole { quoted: false }]),
+            });
+            call.ranges.resize(call.words.len(), finder.outer.range);
         }
         // `command` and `builtin` look no function up; the builtin itself is the same.
         self.call(call, finder.env);
     }
 
     /// Puts an inner text in the queue.
-    fn text(&mut self, finder: &Finder<'_>, text: Text, program: &Program, args: &[Word]) {
+    pub(super) fn text(&mut self, finder: &Finder<'_>, text: Text, program: &Program, args: &[Word]) {
         let (text, guess) = match text {
             Text::Known(text) => (text, false),
             Text::Guess(text) => (text, true),
@@ -335,7 +333,7 @@ impl Walk<'_, '_, '_> {
             true => finder.env.clone(),
             false => Env::new(finder.inner.dir.clone()),
         };
-        env.dir = finder.inner.dir.clone();
+        (env.dir, env.other_dirs) = (finder.inner.dir.clone(), finder.inner.other_dirs.clone());
         env.risky = finder.env.risky;
         if late {
             env.functions = finder.env.functions.clone();
@@ -355,85 +353,6 @@ impl Walk<'_, '_, '_> {
             if same_shell || late { self.dialect } else { program.dialect.unwrap_or(Dialect::Unknown) };
         let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, late);
         self.enqueue(text, env, ctx, finder.outer, dialect, guess);
-    }
-
-    /// A file that a shell reads, or that is run by its own name.
-    pub(super) fn file(
-        &mut self,
-        finder: &Finder<'_>,
-        word: &Word,
-        args: &[Word],
-        reader: (Dialect, Option<Language>),
-        kind: FileKind,
-    ) {
-        let call = finder.outer;
-        let Some(key) = Key::of(word, &call.dir) else { return };
-        self.file_key(finder, key, args, reader, kind);
-    }
-
-    /// A file that a program gets as an operand and runs: `bash x.sh`, `bash <(curl URL)`, `bash "$file"`.
-    pub(super) fn run_file(
-        &mut self,
-        finder: &Finder<'_>,
-        at: usize,
-        word: &Word,
-        args: &[Word],
-        reader: (Dialect, Option<Language>),
-    ) {
-        if matches!(word, Word::Unknown(_) | Word::Glob(_) | Word::OneOf(_)) {
-            let call = finder.outer;
-            let mut channels: Vec<u32> = call.extra.into_iter().collect();
-            let met = call.ranges.get(at).and_then(|range| self.met_words.get(range));
-            channels.extend(met.into_iter().flatten());
-            self.runs(finder.index, &channels, false);
-            self.gap(finder.index, Gap::UnreadCode);
-            return self.file(finder, word, args, reader, FileKind::Doubtful);
-        }
-        let text = word.known().unwrap_or_default();
-        if let Some(number) = text.strip_prefix("/dev/fd/").or_else(|| text.strip_prefix("/proc/self/fd/")) {
-            let channel = self.w.flow.named(&format!("&{number}"));
-            self.runs(finder.index, &[channel], false);
-            self.gap(finder.index, Gap::UnreadCode);
-        }
-        self.file(finder, word, args, reader, FileKind::Operand);
-    }
-
-    fn file_key(
-        &mut self,
-        finder: &Finder<'_>,
-        key: Key,
-        args: &[Word],
-        (dialect, language): (Dialect, Option<Language>),
-        kind: FileKind,
-    ) {
-        let call = finder.outer;
-        let same_shell = matches!(finder.name, "source" | ".");
-        let mut env = if same_shell { finder.env.clone() } else { Env::new(finder.inner.dir.clone()) };
-        env.dir = finder.inner.dir.clone();
-        env.risky = finder.env.risky;
-        env.outermost = false;
-        if !args.is_empty() {
-            env.args = Some(args.to_vec());
-        }
-        let mut gaps = finder.inner.gaps.clone();
-        gaps.retain(|gap| *gap != Gap::Shadowed && *gap != Gap::UnknownProgram);
-        let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, false);
-        let place = self.place_of(call.range);
-        let task = Task {
-            text: String::new(),
-            env,
-            ctx,
-            place: Some(place),
-            depth: self.depth + 1,
-            dialect,
-            guess: false,
-            code: language.map(|language| (language, finder.index)),
-        };
-        let at = self.moment(place.0, call.deferred);
-        let gap = matches!(kind, FileKind::Input | FileKind::Doubtful);
-        let named = kind == FileKind::Name;
-        let request = Request::new(finder.index, key, at, task, gap, named);
-        self.w.request(request, kind != FileKind::Input);
     }
 
     /// Functions that a text of this very shell defines: from now on their names are uncertain.
@@ -487,83 +406,6 @@ impl Walk<'_, '_, '_> {
         let mut finder =
             Finder { index: finder.index, name: finder.name, env: finder.env, outer: &outer, inner };
         self.inner(&mut finder, program, &again);
-    }
-
-    /// Code on standard input, or in a file that is an operand.
-    fn input(
-        &mut self,
-        finder: &mut Finder<'_>,
-        program: &Program,
-        reading: &Reading,
-        reads_text: bool,
-        language: Option<Language>,
-    ) {
-        let call = finder.outer;
-        if reads_text {
-            return;
-        }
-        let reader = (program.dialect.unwrap_or(Dialect::Unknown), language);
-        let at = reading.operands.get(skipped(program)).copied();
-        let first = at.and_then(|at| call.words.get(at));
-        let named =
-            matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
-        let forced = reading.flags.iter().any(|used| used.is(&program.input_flags));
-        match (first, at) {
-            (Some(_), _) if named || forced => {}
-            (Some(word), Some(at)) => {
-                let told = program.inner.iter().any(|inner| matches!(inner, Inner::OperandFile { .. }));
-                if skipped(program) == 0 && !told {
-                    let (word, args) = (word.clone(), call.words.get(at..).unwrap_or_default().to_vec());
-                    self.run_file(finder, at, &word, &args, reader);
-                }
-                return;
-            }
-            // A program whose operands are a command reads code only when told to.
-            _ if !program.input_flags.is_empty()
-                && !forced
-                && program.inner.iter().any(|i| matches!(i, Inner::Operands { .. })) =>
-            {
-                return;
-            }
-            _ => {}
-        }
-        let read = match &call.stdin {
-            Stdin::Text(_) => language.is_none(),
-            Stdin::Guess(text) => language.is_none() && !hole_runs(text),
-            _ => false,
-        };
-        if let (Some(from), Ok(number)) = (call.from, u32::try_from(finder.index)) {
-            self.w.flow.runs(number, Node::Channel(from), read);
-        }
-        let (text, guess) = match call.stdin.clone() {
-            Stdin::Call => return,
-            Stdin::File(key) => {
-                self.gap(finder.index, Gap::UnreadCode);
-                finder.inner.stdin = Stdin::Unknown;
-                return self.file_key(finder, key, &[], reader, FileKind::Input);
-            }
-            Stdin::Unknown => return self.gap(finder.index, Gap::UnreadCode),
-            Stdin::Text(text) => (text, false),
-            Stdin::Guess(text) => (text, true),
-        };
-        finder.inner.stdin = Stdin::Unknown;
-        match language {
-            Some(_) if text.trim().is_empty() => {}
-            Some(language) => self.code_text(finder, text, guess, language),
-            None if guess => self.text(finder, Text::Guess(text), program, &[]),
-            None => self.text(finder, Text::Known(text), program, &[]),
-        }
-    }
-
-    /// Puts a text of another language in the queue.
-    pub(super) fn code_text(&mut self, finder: &Finder<'_>, text: String, guess: bool, language: Language) {
-        let mut env = Env::new(finder.inner.dir.clone());
-        env.risky = finder.env.risky;
-        let gaps = finder.inner.gaps.clone();
-        let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, false);
-        let (place, depth) = (Some(self.place_of(finder.outer.range)), self.depth + 1);
-        let code = Some((language, finder.index));
-        self.w.enqueue(Task { text, env, ctx, place, depth, dialect: self.dialect, guess, code });
     }
 }
 

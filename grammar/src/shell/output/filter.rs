@@ -184,7 +184,7 @@ pub(super) fn echo(args: &[&str], dialect: Dialect) -> Option<String> {
 }
 
 /// What `printf` writes, for `%s`, `%b`, `%d` and `%c` without widths.
-pub(super) fn printf(format: &str, args: &[&str]) -> Option<String> {
+pub(crate) fn printf(format: &str, args: &[&str]) -> Option<String> {
     let (format, args) = match (format, args) {
         ("--", [format, args @ ..]) => (*format, args),
         other => other,

@@ -24,7 +24,7 @@ fn commands(analysis: &Analysis) -> Vec<Vec<Option<String>>> {
     let mut all: Vec<Vec<Option<String>>> = analysis
         .commands
         .iter()
-        .filter(|c| !c.words.is_empty())
+        .filter(|c| !c.words.is_empty() && !c.alternative)
         .map(|c| c.words.iter().map(shown).collect())
         .collect();
     all.sort();

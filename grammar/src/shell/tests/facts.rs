@@ -9,7 +9,8 @@ fn bash(text: &str) -> Analysis {
 
 /// The commands, each as its words joined by blanks; `?` is a word that is not known.
 fn listed(text: &str) -> Vec<String> {
-    let mut all: Vec<String> = bash(text).commands.iter().filter(|c| !c.words.is_empty()).map(line).collect();
+    let mut all: Vec<String> =
+        bash(text).commands.iter().filter(|c| !c.words.is_empty() && !c.alternative).map(line).collect();
     all.sort();
     all
 }
@@ -130,7 +131,7 @@ fn variables_are_never_guessed() {
     lists("x=ls; a | read x; $x y", &["a", "read x", "? y"]);
     lists("x=ls; eval \"$y\"; $x y", &["eval ?", "? y"]);
     lists("x=ls; . ./f; $x y", &[". ./f", "? y"]);
-    lists("x=ls; printf -v x rm; $x y", &["printf -v x rm", "? y"]);
+    lists("x=ls; printf -v x rm; $x y", &["printf -v x rm", "rm y"]);
     lists("x=ls; declare -n r=x; r=rm; $x y", &["declare -n r=x", "? y"]);
     lists("x=1; ((x=2)); a $x", &["a ?"]);
     lists("x=ls; : ${x:=rm}; unset x; $x y", &[": ?", "unset x", "? y"]);
@@ -224,6 +225,10 @@ fn functions_and_aliases() {
 fn folders() {
     let dir = |text: &str| find(text, "x").dir;
     let changed = |to: &str| Dir::Changed(to.to_string());
+    let others = |text: &str| {
+        let all = bash(text).commands.into_iter();
+        all.filter(|c| c.alternative && line(c) == "x").map(|c| c.dir).collect::<Vec<_>>()
+    };
     assert_eq!(dir("x"), Dir::Call);
     assert_eq!(dir("cd a && x"), changed("a"));
     assert_eq!(dir("cd a && cd b && x"), changed("a/b"));
@@ -231,7 +236,14 @@ fn folders() {
     assert_eq!(dir("cd && x"), changed("~"));
     assert_eq!(dir("cd ~/a && x"), changed("~/a"));
     assert_eq!(dir("cd '~/a' && x"), changed("./~/a"));
-    assert_eq!(dir("cd a; x"), Dir::Unknown);
+    assert_eq!(dir("cd a; x"), changed("a"));
+    assert_eq!(others("cd a; x"), [Dir::Call]);
+    assert_eq!(others("cd a; cd b; x"), [changed("b"), changed("a"), Dir::Call]);
+    assert_eq!(others("if y; then cd a; else cd b; fi; x"), [Dir::Call, changed("a")]);
+    assert_eq!(dir("cd a && cd b && cd - && x"), changed("a"));
+    assert_eq!(dir("pushd a && y && popd && x"), Dir::Call);
+    assert_eq!(dir("pushd a && pushd b && popd && x"), changed("a"));
+    assert_eq!(dir("popd && x"), Dir::Unknown);
     assert_eq!(dir("cd a || exit 1; x"), changed("a"));
     assert_eq!(dir("cd a || { echo no; exit 1; }; x"), changed("a"));
     assert_eq!(dir("set -e; cd a; x"), changed("a"));
@@ -304,7 +316,14 @@ fn wrappers() {
     lists("ssh h -p 22 rm y", &["ssh h -p 22 rm y", "rm y"]);
     lists("flock f -c 'rm y'", &["flock f -c rm y", "rm y"]);
     lists("env -S 'A=1 rm' y", &["env -S A=1 rm y", "rm y"]);
-    lists("parallel rm {} ::: a b", &["parallel rm {} ::: a b", "rm ?"]);
+    lists("parallel rm {} ::: a b", &["parallel rm {} ::: a b", "rm a", "rm b"]);
+    lists("parallel rm -r ::: / '/e c'", &["parallel rm -r ::: / /e c", "rm -r /", "rm -r /e c"]);
+    lists("echo a b | xargs rm -r", &["echo a b", "xargs rm -r", "rm -r a b"]);
+    lists(
+        "printf '%s\\n' a 'b c' | xargs -I{} rm {}",
+        &["printf %s\\n a b c", "xargs -I{} rm {}", "rm a", "rm b c"],
+    );
+    lists("printf 'a\\nb\\n' | xargs -n 1 rm", &["printf a\\nb\\n", "xargs -n 1 rm", "rm a", "rm b"]);
     lists("parallel ::: 'rm a' 'rm b'", &["parallel ::: rm a rm b", "rm a", "rm b"]);
     lists("docker compose -f x exec -u 0 web rm y", &["docker compose -f x exec -u 0 web rm y", "rm y"]);
     lists("busybox sh -c 'rm y'", &["busybox sh -c rm y", "rm y", "sh -c rm y"]);

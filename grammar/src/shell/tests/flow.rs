@@ -198,6 +198,9 @@ fn texts_that_are_written_and_run() {
         "echo 'xx -r /' | sed s/xx/rm/ | sh",
         "printf 'rm -r /\\nls\\n' | head -1 | sh",
         "eval \"$(echo 'rm -r /')\"",
+        "bash <(echo 'rm -r /')",
+        "source <(echo 'rm -r /')",
+        "bash < <(echo 'rm -r /')",
         "$(echo rm) -r /",
         "`echo rm` -r /",
         "x=$(printf 'rm -r /'); $x",
@@ -259,8 +262,12 @@ fn sources_of_commands() {
 fn values_that_may_be_unset() {
     let reading = |text: &str| {
         let analysis = bash(text);
-        let command =
-            analysis.commands.iter().rfind(|command| line(command).starts_with("rm")).unwrap().clone();
+        let command = analysis
+            .commands
+            .iter()
+            .rfind(|command| !command.alternative && line(command).starts_with("rm"))
+            .unwrap()
+            .clone();
         command.words.last().unwrap().when_unset()
     };
     let known = |text: &str| Some(Word::Known(text.to_string()));
@@ -279,4 +286,61 @@ fn values_that_may_be_unset() {
     assert_eq!(reading("set -u; rm -rf $P/bin"), None);
     assert_eq!(reading("f() { rm -rf $1/bin; }; f x"), None);
     assert_eq!(reading("rm -rf $HOME/$X"), Some(Word::Tilde("~/".into())));
+}
+
+#[track_caller]
+fn readings(text: &str, wanted: &[&str]) {
+    let analysis = bash(text);
+    let all: Vec<String> = analysis.commands.iter().filter(|command| command.alternative).map(line).collect();
+    assert_eq!(all, wanted, "{text:?}");
+}
+
+#[test]
+fn second_readings() {
+    readings("rm -rf $P/bin", &["rm -rf /bin"]);
+    readings("sudo rm -rf \"$P/\"*", &["rm -rf </*>"]);
+    readings("cat $P/bin", &[]);
+    readings("rm -rf build/$P", &[]);
+    readings("rm -rf ~/$P", &["rm -rf ~/"]);
+    readings("find / -maxdepth 1 -exec rm -rf {} \\;", &["rm -rf /"]);
+    readings("find / -name x -exec rm -rf {} \\;", &[]);
+    readings("find -exec rm -rf {} +", &["rm -rf ."]);
+    readings("fd -H . / -x rm -rf", &["rm -rf /"]);
+    readings("find ~ -print0 | xargs -0 rm -rf", &["rm -rf ~"]);
+    readings("find ~ -print0 | grep x | xargs rm -rf", &[]);
+    readings("cd ~; rm -rf *", &["rm -rf <*>"]);
+    readings("while read f; do rm -rf $f/x; done", &[]);
+}
+
+#[test]
+fn values_that_are_read() {
+    for text in [
+        "while read f; do rm -r \"$f\"; done <<E\nx\n/\nE",
+        "while read -r f; do rm -r $f; done < <(echo /)",
+        "printf 'x\\n/\\n' | while read f; do rm -r \"$f\"; done",
+        "read f <<< /; rm -r $f",
+        "read -r a f <<< 'x /'; rm -r $f",
+        "printf -v f '%s' /; rm -r $f",
+        "f=/; g=f; rm -r ${!g}",
+        "a=(x /); for f in \"${a[@]}\"; do rm -r $f; done",
+        "a=(x /); rm -r ${a[1]}",
+        "set -- a /; rm -r $2",
+        "set -- a /; shift; rm -r $1",
+        "bash -c 'rm -r \"$1\"' x /",
+        "x=/; export x; rm -r ${x:-y}",
+        ": ${x:=/}; unset y; rm -r ${y:-/}",
+        "x=1; rm -r /$((x-1))/..",
+        "x=/; case $x in /) rm -r $x;; esac",
+        "mapfile -t f <<< /; rm -r ${f[0]}",
+    ] {
+        let analysis = bash(text);
+        let all: Vec<String> = analysis.commands.iter().map(line).collect();
+        let removes = |own: &String| own == "rm -r /" || own == "rm -r x//" || own.starts_with("rm -r /0/..");
+        let second = analysis
+            .commands
+            .iter()
+            .filter_map(|c| c.words.last()?.when_unset())
+            .any(|w| w.known() == Some("/"));
+        assert!(all.iter().any(removes) || second, "{text:?}: {all:?} {:?}", analysis.problems);
+    }
 }

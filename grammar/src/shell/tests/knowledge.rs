@@ -169,6 +169,12 @@ impl Programs for Known {
                 inner: vec![Inner::FlagCommand { flags: list("-exec -execdir -ok -okdir") }],
                 ..Program::default()
             },
+            "fd" => Program {
+                value_flags: list("-e -t -d"),
+                placeholders: list("{} {/} {//} {.} {/.}"),
+                inner: vec![Inner::FlagCommand { flags: list("-x --exec -X --exec-batch") }],
+                ..Program::default()
+            },
             "docker" | "podman" => container(),
             "kubectl" => Program {
                 value_flags: list("-n --namespace --context"),

@@ -7,7 +7,7 @@ use super::{Ctx, Stdin, Walk};
 use crate::shell::ast::*;
 use crate::shell::env::{Env, Function, MAX_VALUES, Val, Value};
 use crate::shell::simple::checked;
-use crate::shell::{Dir, Feature, Gap};
+use crate::shell::{Feature, Gap};
 
 impl<'t> Walk<'_, '_, 't> {
     pub(super) fn compound(&mut self, compound: &'t Compound<'t>, env: &mut Env, outer: &Ctx) {
@@ -15,8 +15,7 @@ impl<'t> Walk<'_, '_, 't> {
         let ctx = if compound.redirects.is_empty() {
             outer
         } else {
-            let written = self.compound_output(compound, env, &outer.stdin);
-            with_redirects = self.redirected(&compound.redirects, env, outer, &written);
+            with_redirects = Box::new(self.redirected(compound, env, outer));
             &with_redirects
         };
         match &compound.kind {
@@ -187,7 +186,7 @@ impl<'t> Walk<'_, '_, 't> {
             &compound.kind
             && moves(body, env)
         {
-            env.dir = Dir::Unknown;
+            env.lose_dir();
         }
         let names: Vec<String> = env.vars.keys().filter(|name| may_assign(text, name)).cloned().collect();
         for name in names {
@@ -214,7 +213,7 @@ impl<'t> Walk<'_, '_, 't> {
             let at = self.place_of(self.range_of(text)).0;
             self.w.problem(at, "a loop changes a variable in a way that is not understood");
         }
-        let moved = env.dir != before.dir;
+        let moved = env.dir != before.dir || env.other_dirs != before.other_dirs;
         env.join(&before);
         if known && moved {
             // A relative `cd` in a loop goes deeper with every round.
@@ -234,6 +233,7 @@ impl<'t> Walk<'_, '_, 't> {
             self.w.feature(Feature::ForkBomb);
         }
         let mut state = Env::new(env.dir.clone());
+        state.other_dirs = env.other_dirs.clone();
         state.functions = env.functions.clone();
         state.aliases = env.aliases.clone();
         (state.risky, state.ifs) = (env.risky, env.ifs);
@@ -247,7 +247,7 @@ impl<'t> Walk<'_, '_, 't> {
         }
         // A call of itself is listed, with a gap: it is either a program or a recursion.
         state.functions.insert(name.to_string(), Function { certain: false, moves: false });
-        let dir = state.dir.clone();
+        let dir = (state.dir.clone(), state.other_dirs.clone());
         self.compound(body, &mut state, &inner);
         for name in state.vars.keys() {
             env.forget_for_good(name);
@@ -263,7 +263,7 @@ impl<'t> Walk<'_, '_, 't> {
         for (alias, text) in state.aliases {
             env.aliases.entry(alias).or_insert(text);
         }
-        let moves = state.dir != dir;
+        let moves = (state.dir, state.other_dirs) != dir;
         if !env.define(name, Function { certain: true, moves }) {
             let at = self.place_of(self.range_of(body.text)).0;
             self.w.problem(at, "the command defines too many functions");

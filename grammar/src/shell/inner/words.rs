@@ -1,0 +1,299 @@
+//! Words that a wrapper puts into its command: what it found, what it reads, what is listed behind `:::`.
+//!
+//! INVARIANT: a word stands for everything the wrapper may put there; several commands are listed only when all of them are known.
+
+use super::find::{Shape, Text};
+use super::{Call, Finder};
+use crate::shell::expand::escape_pattern;
+use crate::shell::options::Reading;
+use crate::shell::program::Program;
+use crate::shell::walk::{Stdin, Walk};
+use crate::shell::{Part, Piece, Word};
+
+/// Most commands that one wrapper is listed with.
+const MAX_EACH: usize = 16;
+/// Expressions of `find` that leave nothing out.
+const FINDS_ALL: &[&str] = &[
+    "-maxdepth",
+    "-exec",
+    "-execdir",
+    "-ok",
+    "-okdir",
+    "-print",
+    "-print0",
+    "-depth",
+    "-d",
+    "-xdev",
+    "-mount",
+    "-L",
+    "-H",
+    "-P",
+    "-O1",
+    "-O2",
+    "-O3",
+    "-ignore_readdir_race",
+    "-noleaf",
+    "-warn",
+    "-nowarn",
+    "-delete",
+    "-ls",
+    "-s",
+    "-x",
+    "-X",
+];
+
+impl Walk<'_, '_, '_> {
+    /// `parallel rm ::: a b`: a text for each of the words; `false` when they are not known.
+    pub(super) fn each(
+        &mut self,
+        finder: &Finder<'_>,
+        words: &[Word],
+        end: usize,
+        shape: &Shape,
+        program: &Program,
+    ) -> bool {
+        let (front, behind) =
+            (words.get(..end).unwrap_or_default(), words.get(end + 1..).unwrap_or_default());
+        let texts: Option<Vec<&str>> = behind.iter().map(Word::known).collect();
+        let front: Option<Vec<&str>> = front.iter().map(Word::known).collect();
+        let (Some(texts), Some(front)) = (texts, front) else { return false };
+        let colons = |text: &&str| text.starts_with(":::");
+        let other = |text: &&str| {
+            shape.placeholders.iter().any(|p| p != "{}" && !p.is_empty() && text.contains(p.as_str()))
+        };
+        let digits = |text: &&str| {
+            text.contains("{1") || text.contains("{2") || text.contains("{.") || text.contains("{/")
+        };
+        let files = words.get(end).and_then(Word::known) != Some(":::");
+        if files
+            || texts.len() > MAX_EACH
+            || texts.iter().any(colons)
+            || front.iter().any(|t| other(&t) || digits(&t))
+        {
+            return false;
+        }
+        let replaces = front.iter().any(|text| text.contains("{}"));
+        for text in texts {
+            let quoted = format!("'{}'", text.replace('\'', "'\\''"));
+            let mut line = front.join(" ");
+            if replaces {
+                line = line.replace("{}", &quoted);
+            } else {
+                line.push(' ');
+                line.push_str(&quoted);
+            }
+            self.text(finder, Text::Known(line), program, &[]);
+        }
+        true
+    }
+}
+
+/// Where a search starts, and whether it leaves nothing out; `None` when it does not start at one known place.
+fn start_of(words: &[Word], name: &str, reading: &Reading) -> Option<(Word, bool)> {
+    let fd = match name {
+        "find" | "gfind" => false,
+        "fd" | "fdfind" => true,
+        _ => return None,
+    };
+    let flags_all = |used: &crate::shell::options::FlagUse| {
+        FINDS_ALL.contains(&used.name.as_str()) || fd && FD_ALL.contains(&used.name.as_str())
+    };
+    let mut all = reading.flags.iter().all(flags_all);
+    let commands = |at: &usize| reading.commands.iter().any(|(from, to)| (from..to).contains(&at));
+    let mut starts: Vec<&Word> = Vec::new();
+    let mut first_flag = false;
+    for (at, (word, part)) in words.iter().zip(&reading.parts).enumerate().skip(1) {
+        match part {
+            Part::Flag { names, .. } if !names.iter().any(|n| matches!(n.as_str(), "-L" | "-H" | "-P")) => {
+                first_flag = true
+            }
+            Part::Operand { .. } | Part::Unclear if !commands(&at) && (fd || !first_flag) => {
+                let expression =
+                    !fd && word.known().is_some_and(|text| matches!(text, "(" | ")" | "!" | ","));
+                if expression {
+                    (first_flag, all) = (true, false);
+                } else {
+                    starts.push(word);
+                }
+            }
+            _ => {}
+        }
+    }
+    if fd && !starts.is_empty() {
+        let pattern = starts.remove(0);
+        all &= matches!(pattern.known(), Some("." | "" | ".*" | "^" | "*"));
+    }
+    let here = Word::Known(".".to_string());
+    let start = match starts.as_slice() {
+        [] => &here,
+        [start] => start,
+        _ => return None,
+    };
+    matches!(start, Word::Known(_) | Word::Tilde(_)).then(|| (start.clone(), all))
+}
+
+/// The pieces of the names that a search finds; `None` when it does not start at one known place.
+pub(crate) fn found(words: &[Word], name: &str, reading: &Reading) -> Option<Vec<Piece>> {
+    let (start, all) = start_of(words, name, reading)?;
+    let (first, text) = match &start {
+        Word::Tilde(text) => (Piece::Tilde(text.clone()), text.as_str()),
+        other => (Piece::Text(other.known()?.to_string()), other.known()?),
+    };
+    // The first name that a search finds is its start.
+    let rest = Piece::Value { name: String::new(), quoted: false, unset: all.then(String::new) };
+    let slash = Piece::Text("/".to_string());
+    Some(match (text.ends_with('/'), all) {
+        (true, _) | (_, true) => vec![first, rest],
+        (false, false) => vec![first, slash, rest],
+    })
+}
+
+/// What a search gives to its commands: anything below where it starts, and the start itself when it leaves nothing out.
+pub(super) fn search(words: &[Word], name: &str, reading: &Reading) -> Option<(Word, Option<Word>)> {
+    let (start, all) = start_of(words, name, reading)?;
+    let mut folder = String::new();
+    match &start {
+        Word::Tilde(text) => folder.push_str(text),
+        other => escape_pattern(other.known()?, true, &mut folder),
+    }
+    let below = Word::Glob(format!("{}/**", folder.trim_end_matches('/')));
+    Some((below, all.then_some(start)))
+}
+
+/// Flags of `fd` that leave nothing of importance out.
+const FD_ALL: &[&str] = &[
+    "-H",
+    "--hidden",
+    "-I",
+    "--no-ignore",
+    "-u",
+    "--unrestricted",
+    "-a",
+    "--absolute-path",
+    "-x",
+    "--exec",
+    "-X",
+    "--exec-batch",
+    "-d",
+    "--max-depth",
+    "-L",
+    "--follow",
+    "-0",
+    "--print0",
+    "-j",
+    "--threads",
+    "-c",
+    "--color",
+];
+
+/// `fd -x rm`: without a placeholder the name stands last.
+pub(super) fn complete(words: &mut Vec<Word>, name: &str, placeholders: &[String]) {
+    let placed = |word: &Word| {
+        word.known()
+            .is_some_and(|text| placeholders.iter().any(|p| !p.is_empty() && text.contains(p.as_str())))
+    };
+    if matches!(name, "fd" | "fdfind") && !words.iter().any(placed) {
+        words.push(Word::Known("{}".to_string()));
+    }
+}
+
+/// The commands that a wrapper makes of an input that is known.
+pub(super) fn fed(call: &Call, input: &Stdin, words: &[Word], shape: &Shape) -> Option<Vec<Vec<Word>>> {
+    let Stdin::Text(text) = input else { return None };
+    let flags: Vec<&str> =
+        call.words.iter().skip(1).map_while(|word| word.known().filter(|t| t.starts_with('-'))).collect();
+    let known = |flag: &&str| {
+        matches!(
+            *flag,
+            "-r" | "--no-run-if-empty"
+                | "-t"
+                | "--verbose"
+                | "-I"
+                | "-i"
+                | "-n"
+                | "-n1"
+                | "-L1"
+                | "-P"
+                | "-I{}"
+        ) || flag.starts_with("-I")
+            || flag.starts_with("-P")
+            || flag.strip_prefix("-n").is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    // What stands before the command: only flags that are understood.
+    if !flags.iter().all(known) || text.contains(['\'', '"', '\\', '\0']) {
+        return None;
+    }
+    if !shape.appends {
+        let lines: Vec<&str> = text.lines().map(str::trim_start).filter(|line| !line.is_empty()).collect();
+        if lines.len() > MAX_EACH {
+            return None;
+        }
+        let fill = |line: &&str| {
+            let place = |word: &Word| match word.known() {
+                Some(text) => {
+                    let filled = shape
+                        .placeholders
+                        .iter()
+                        .filter(|p| !p.is_empty())
+                        .fold(text.to_string(), |all, p| all.replace(p.as_str(), line));
+                    Word::Known(filled)
+                }
+                None => word.clone(),
+            };
+            words.iter().map(place).collect()
+        };
+        return Some(lines.iter().map(fill).collect());
+    }
+    let all: Vec<Word> = text.split_whitespace().map(|word| Word::Known(word.to_string())).collect();
+    if all.len() > 64 {
+        return None;
+    }
+    let size = flags.iter().find_map(|flag| match flag.strip_prefix("-n") {
+        Some("") => {
+            let at = call.words.iter().position(|word| word.known() == Some("-n"))?;
+            call.words.get(at + 1)?.known()?.parse::<usize>().ok()
+        }
+        Some(number) => number.parse().ok(),
+        None => None,
+    });
+    let counted = flags.iter().any(|flag| flag.starts_with("-n") || flag.starts_with("-L"));
+    let size = match (size, counted) {
+        (Some(size), _) => size.max(1),
+        (None, true) => return None,
+        (None, false) => all.len().max(1),
+    };
+    if all.len() / size > MAX_EACH {
+        return None;
+    }
+    let command = |some: &[Word]| words.iter().chain(some).cloned().collect::<Vec<Word>>();
+    if all.is_empty() {
+        return Some(vec![words.to_vec()]);
+    }
+    Some(all.chunks(size).map(command).collect())
+}
+
+/// Words with placeholders replaced by what they stand for.
+pub(super) fn substitute(words: Vec<Word>, shape: &Shape, below: Option<&Word>) -> Vec<Word> {
+    let placeholders = &shape.placeholders;
+    let replace = |word: Word| {
+        let Word::Known(text) = &word else { return word };
+        if let Some(below) = below.filter(|_| text == "{}" && placeholders.contains(text)) {
+            return below.clone();
+        }
+        let Some(placeholder) = placeholders.iter().find(|p| !p.is_empty() && text.contains(p.as_str()))
+        else {
+            return word;
+        };
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (at, part) in text.split(placeholder.as_str()).enumerate() {
+            if at > 0 {
+                pieces.push(Piece::Hole { quoted: true });
+            }
+            if !part.is_empty() {
+                pieces.push(Piece::Text(part.to_string()));
+            }
+        }
+        Word::Unknown(pieces)
+    };
+    words.into_iter().map(replace).collect()
+}
