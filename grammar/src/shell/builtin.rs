@@ -127,6 +127,9 @@ impl Walk<'_, '_, '_> {
                     (std::mem::replace(&mut env.dir, dir), std::mem::replace(&mut env.other_dirs, others));
                 env.failed_dir = Some(before);
             }
+            "local" if !env.in_function => {
+                // An error; the variables stay as they are.
+            }
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(args, env),
             "alias" => {
                 for word in args {

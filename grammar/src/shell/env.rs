@@ -114,6 +114,8 @@ pub(crate) struct Env {
     pub(crate) seen: BTreeSet<String>,
     /// `set -u` is on.
     pub(crate) nounset: bool,
+    /// In a function, where `local` works.
+    pub(crate) in_function: bool,
     /// In the text of the call itself, outside of functions: the positional parameters are empty.
     pub(crate) outermost: bool,
 }
@@ -139,6 +141,7 @@ impl Env {
             ifs: false,
             input: false,
             outermost: false,
+            in_function: false,
             seen: BTreeSet::new(),
             nounset: false,
         }

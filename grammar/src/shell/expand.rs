@@ -57,6 +57,8 @@ pub(crate) enum Frag {
     },
     /// A name that a program prints.
     Name,
+    /// What `"$@"` is without parameters: not even an empty word.
+    Absent,
     /// The next field begins.
     Break,
 }
@@ -294,7 +296,9 @@ impl<'e> Expander<'e> {
 
     fn fields(&self, frags: &[Frag], out: &mut Vec<Word>) {
         for field in frags.split(|frag| matches!(frag, Frag::Break)) {
-            if !field.is_empty() {
+            let nothing = |frag: &Frag| matches!(frag, Frag::Absent) || matches!(frag, Frag::Text(t) if t.is_empty());
+            let absent = field.iter().any(|frag| matches!(frag, Frag::Absent)) && field.iter().all(nothing);
+            if !field.is_empty() && !absent {
                 out.push(self.word(field));
             }
         }
@@ -318,7 +322,7 @@ impl<'e> Expander<'e> {
                 match frag {
                     Frag::Bare(text) | Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
                     Frag::Text(text) => escape_pattern(text, at == 0, &mut pattern),
-                    Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Break => {}
+                    Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Absent | Frag::Break => {}
                 }
             }
             return Word::Glob(pattern);
@@ -357,7 +361,7 @@ fn pieces(field: &[Frag], active: bool) -> Vec<Piece> {
                 Piece::Value { name: name.clone(), quoted: *quoted, unset: unset.clone() }
             }
             Frag::Name => Piece::Name,
-            Frag::Break => continue,
+            Frag::Absent | Frag::Break => continue,
         };
         match (out.last_mut(), piece) {
             (_, Piece::Text(text)) if text.is_empty() => {}

@@ -247,9 +247,11 @@ impl Expander<'_> {
                     some |= !text.trim().is_empty();
                     texts.push(text.clone());
                 }
+                // The name of the home is not known; a shell that reads it again does know it.
                 Word::Tilde(text) => {
-                    some = true;
-                    texts.push(text.clone());
+                    (some, guess) = (true, true);
+                    let own = text.strip_prefix('~').filter(|rest| rest.is_empty() || rest.starts_with('/'));
+                    texts.push(own.map_or_else(|| "${_}".to_string(), |rest| format!("${{HOME}}{rest}")));
                 }
                 Word::Unknown(pieces) => {
                     guess = true;

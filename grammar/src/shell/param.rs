@@ -155,6 +155,9 @@ fn arguments(e: &Expander<'_>, head: &str, tail: &str, quoted: bool, out: &mut V
 }
 
 fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Vec<Frag>) {
+    if vals.is_empty() && quoted && !joined {
+        out.push(Frag::Absent);
+    }
     for (at, val) in vals.iter().enumerate() {
         if at > 0 {
             out.push(if joined && quoted { Frag::Text(" ".into()) } else { Frag::Break });

@@ -94,7 +94,8 @@ impl Walk<'_, '_, '_> {
         env.risky = finder.env.risky;
         env.outermost = false;
         if !args.is_empty() {
-            env.args = Some(args.to_vec());
+            // A word that may be several moves the others.
+            env.args = (!args.iter().any(Word::may_split)).then(|| args.to_vec());
         }
         let mut gaps = finder.inner.gaps.clone();
         gaps.retain(|gap| *gap != Gap::Shadowed && *gap != Gap::UnknownProgram);

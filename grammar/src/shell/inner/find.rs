@@ -344,7 +344,8 @@ impl Walk<'_, '_, '_> {
             }
         }
         if !args.is_empty() {
-            env.args = Some(args.to_vec());
+            // A word that may be several moves the others.
+            env.args = (!args.iter().any(Word::may_split)).then(|| args.to_vec());
         }
         if same_shell || late {
             self.late_functions(&text);

@@ -199,7 +199,11 @@ pub(super) fn complete(words: &mut Vec<Word>, name: &str, placeholders: &[String
 
 /// The commands that a wrapper makes of an input that is known.
 pub(super) fn fed(call: &Call, input: &Stdin, words: &[Word], shape: &Shape) -> Option<Vec<Vec<Word>>> {
-    let Stdin::Text(text) = input else { return None };
+    let text = match input {
+        Stdin::Text(text) => text,
+        Stdin::Guess(text) if shape.appends && !text.contains("${_}") => text,
+        _ => return None,
+    };
     let flags: Vec<&str> =
         call.words.iter().skip(1).map_while(|word| word.known().filter(|t| t.starts_with('-'))).collect();
     let known = |flag: &&str| {
@@ -244,7 +248,11 @@ pub(super) fn fed(call: &Call, input: &Stdin, words: &[Word], shape: &Shape) -> 
         };
         return Some(lines.iter().map(fill).collect());
     }
-    let all: Vec<Word> = text.split_whitespace().map(|word| Word::Known(word.to_string())).collect();
+    let word = |word: &str| match word.strip_prefix("${HOME}") {
+        Some(rest) => Word::Tilde(format!("~{rest}")),
+        None => Word::Known(word.to_string()),
+    };
+    let all: Vec<Word> = text.split_whitespace().map(word).collect();
     if all.len() > 64 {
         return None;
     }

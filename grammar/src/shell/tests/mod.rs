@@ -4,8 +4,10 @@ mod knowledge;
 
 mod expansion;
 mod facts;
+mod differential;
 mod flow;
 mod forms;
+mod generate;
 mod limits;
 
 mod bash;

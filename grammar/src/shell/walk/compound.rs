@@ -235,6 +235,7 @@ impl<'t> Walk<'_, '_, 't> {
         let mut state = Env::new(env.dir.clone());
         state.other_dirs = env.other_dirs.clone();
         state.functions = env.functions.clone();
+        state.in_function = true;
         state.aliases = env.aliases.clone();
         (state.risky, state.ifs) = (env.risky, env.ifs);
         let mut inner = ctx.clone();
