@@ -241,6 +241,18 @@ impl Walk<'_, '_, '_> {
                 },
                 Word::Unknown(pieces) => match pieces.first() {
                     Some(Piece::Text(text))
+                        if matches!(pieces.as_slice(), [_, Piece::Tilde(_)])
+                            && text.strip_suffix('=').is_some_and(is_name)
+                            && !reference =>
+                    {
+                        if let [_, Piece::Tilde(value)] = pieces.as_slice() {
+                            env.set(
+                                text.trim_end_matches('='),
+                                Value::Scalar(vec![Val::Tilde(value.clone())]),
+                            );
+                        }
+                    }
+                    Some(Piece::Text(text))
                         if text.split_once('=').is_some_and(|(name, _)| is_name(name)) =>
                     {
                         let name = text.split('=').next().unwrap_or_default();

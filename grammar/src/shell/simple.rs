@@ -164,7 +164,7 @@ impl<'t> Walk<'_, '_, 't> {
             let declares = words.first().and_then(Word::known).is_some_and(|name| DECLARING.contains(&name));
             let assigned = matches!(node.bits.first(), Some(Bit::Bare(text)) if text.split_once('=').is_some_and(|(n, _)| is_name(n)));
             if declares && assigned {
-                words.push(expander.single(node, false));
+                words.push(declared(node).unwrap_or_else(|| expander.single(node, false)));
             } else {
                 words.append(&mut expander.words(node));
             }
@@ -310,12 +310,29 @@ pub(crate) fn checked(words: &[WordNode<'_>], env: &mut Env) {
     }
 }
 
+/// `export x=~/y`: the tilde behind the sign is expanded.
+fn declared(node: &WordNode<'_>) -> Option<Word> {
+    let Some(Bit::Bare(text)) = node.bits.first() else { return None };
+    let (name, value) = text.split_once('=')?;
+    let name = Piece::Text(format!("{name}="));
+    if value.starts_with('~') && node.bits.len() == 1 && !value.contains(':') {
+        return Some(Word::Unknown(vec![name, Piece::Tilde(value.to_string())]));
+    }
+    has_tilde(&node.bits).then(|| Word::Unknown(vec![name, Piece::Hole { quoted: true }]))
+}
+
+/// Whether a tilde may be expanded further inside an assigned value (`x=a:~/b`).
+fn has_tilde(bits: &[Bit<'_>]) -> bool {
+    bits.iter().any(|bit| matches!(bit, Bit::Bare(text) if text.contains(":~") || text.contains("=~")))
+}
+
 /// The value that an assignment gives.
 fn assigned_value(expander: &Expander<'_>, assign: &Assign<'_>, env: &Env) -> Value {
     if assign.indexed {
         return Value::Unknown;
     }
     match &assign.value {
+        AssignValue::Word(node) if has_tilde(&node.bits) => Value::Unknown,
         AssignValue::Word(node) => {
             let new = Val::of(&expander.single(node, false));
             match (assign.append, new) {

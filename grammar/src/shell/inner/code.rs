@@ -125,6 +125,7 @@ impl Walker<'_> {
             dialect: task.dialect,
             met: Vec::new(),
             met_words: BTreeMap::new(),
+            process_texts: BTreeMap::new(),
             process_input: Stdin::Unknown,
         };
         for inside in found.inside {
@@ -161,6 +162,8 @@ impl Walk<'_, '_, '_> {
             extra: None,
             written: Default::default(),
             dir: task.env.dir.clone(),
+            other_dirs: task.env.other_dirs.clone(),
+            root: None,
             features: 0,
             direct: false,
             deferred: ctx.deferred,

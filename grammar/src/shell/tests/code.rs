@@ -48,7 +48,8 @@ fn shown(text: &str) -> (Vec<String>, bool) {
         Word::Known(text) | Word::Tilde(text) | Word::Glob(text) => text.clone(),
         _ => "?".to_string(),
     };
-    let inside = analysis.commands.iter().filter(|command| !command.wrappers.is_empty());
+    let inside =
+        analysis.commands.iter().filter(|command| !command.wrappers.is_empty() && !command.alternative);
     let lines = inside.map(|command| {
         let redirects = command.redirects.iter().map(|r| format!("{} {}", r.op, word(&r.target)));
         let words: Vec<String> = command.words.iter().map(word).chain(redirects).collect();

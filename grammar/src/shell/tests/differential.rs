@@ -44,12 +44,10 @@ fn prepare() -> Option<Scratch> {
     let dash = find("dash")?;
     symlink(&dash, bin.join("sh")).ok()?;
     for stub in STUBS {
-        let log = scratch.0.join("log");
         let status = i32::from(*stub == "n");
         let text = format!(
-            "#!{}\nprintf '%s\\0' {stub} \"$@\" END >> {}\nprintf '%s\\n' \"$*\"\nexit {status}\n",
-            dash.display(),
-            log.display()
+            "#!{}\nprintf '%s\\0' {stub} \"$@\" END >> \"$POLICY_DIFF_LOG\"\nprintf '%s\\n' \"$*\"\nexit {status}\n",
+            dash.display()
         );
         std::fs::write(bin.join(stub), text).ok()?;
         std::fs::set_permissions(bin.join(stub), std::fs::Permissions::from_mode(0o755)).ok()?;
@@ -60,8 +58,6 @@ fn prepare() -> Option<Scratch> {
 /// The commands that bash ran, for each script.
 fn run(scratch: &Scratch, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
     let (root, work) = (&scratch.0, scratch.0.join("work/a"));
-    let log = root.join("log");
-    let _ = std::fs::remove_file(&log);
     let _ = std::fs::remove_dir_all(&work);
     let mut driver = String::new();
     for (number, script) in scripts.iter().enumerate() {
@@ -69,12 +65,13 @@ fn run(scratch: &Scratch, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
         std::fs::create_dir_all(dir.join("d")).unwrap();
         let file = root.join(format!("s{number}"));
         std::fs::write(&file, format!("{script}\nwait\n")).unwrap();
+        // What runs on in the background writes into the log of its own script.
+        let log = root.join(format!("log{number}"));
+        std::fs::write(&log, "").unwrap();
+        let (dir, log, file) = (dir.display(), log.display(), file.display());
         driver.push_str(&format!(
-            "( cd {}; . {} ) </dev/null >/dev/null 2>&1\n",
-            dir.display(),
-            file.display()
+            "( export POLICY_DIFF_LOG={log}; cd {dir}; . {file} ) </dev/null >/dev/null 2>&1\n"
         ));
-        driver.push_str(&format!("printf 'NEXT\\0' >> {}\n", log.display()));
     }
     let main = root.join("driver");
     std::fs::write(&main, driver).unwrap();
@@ -86,16 +83,18 @@ fn run(scratch: &Scratch, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
         .env("HOME", "/h");
     bash.current_dir(root).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     bash.status().unwrap();
-    let text = String::from_utf8_lossy(&std::fs::read(&log).unwrap()).into_owned();
-    let (mut all, mut script, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    for word in text.split('\0') {
-        match word {
-            "NEXT" => all.push(std::mem::take(&mut script)),
-            "END" => script.push(std::mem::take(&mut words)),
-            word => words.push(word.to_string()),
+    let read = |number: usize| {
+        let text = std::fs::read(root.join(format!("log{number}"))).unwrap();
+        let (mut script, mut words) = (Vec::new(), Vec::new());
+        for word in String::from_utf8_lossy(&text).split('\0') {
+            match word {
+                "END" => script.push(std::mem::take(&mut words)),
+                word => words.push(word.to_string()),
+            }
         }
-    }
-    all
+        script
+    };
+    (0..scripts.len()).map(read).collect()
 }
 
 /// Whether a word may be this text; `None` when it may be any number of words.
