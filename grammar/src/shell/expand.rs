@@ -296,7 +296,8 @@ impl<'e> Expander<'e> {
 
     fn fields(&self, frags: &[Frag], out: &mut Vec<Word>) {
         for field in frags.split(|frag| matches!(frag, Frag::Break)) {
-            let nothing = |frag: &Frag| matches!(frag, Frag::Absent) || matches!(frag, Frag::Text(t) if t.is_empty());
+            let nothing =
+                |frag: &Frag| matches!(frag, Frag::Absent) || matches!(frag, Frag::Text(t) if t.is_empty());
             let absent = field.iter().any(|frag| matches!(frag, Frag::Absent)) && field.iter().all(nothing);
             if !field.is_empty() && !absent {
                 out.push(self.word(field));

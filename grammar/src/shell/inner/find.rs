@@ -164,7 +164,12 @@ impl Walk<'_, '_, '_> {
                     for (start, end) in &reading.commands {
                         let mut words = call.words.get(*start..*end).unwrap_or_default().to_vec();
                         complete(&mut words, finder.name, &shape.placeholders);
-                        let shape = Shape { appends: false, below: below.clone(), root: root.clone(), ..shape.clone() };
+                        let shape = Shape {
+                            appends: false,
+                            below: below.clone(),
+                            root: root.clone(),
+                            ..shape.clone()
+                        };
                         self.nested(finder, words, *start, &shape);
                     }
                 }

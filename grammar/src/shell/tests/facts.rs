@@ -300,7 +300,7 @@ fn wrappers() {
     assert_eq!(find("a; sudo  git  push", "git").text, "git  push");
     lists(
         "find . -name '*.c' -exec rm {} \\; -exec b {} +",
-        &["find . -name *.c -exec rm {} ; -exec b {} +", "rm ?", "b ?"],
+        &["find . -name *.c -exec rm {} ; -exec b {} +", "rm <./**>", "b <./**>"],
     );
     lists("xargs -I{} rm {}", &["xargs -I{} rm {}", "rm ?"]);
     lists("xargs -I % rm a%", &["xargs -I % rm a%", "rm ?"]);

@@ -195,7 +195,9 @@ impl Generator {
                 ]);
                 let op = self.pick(&[">", ">", ">>", "| tee"]);
                 let run = run.replace('F', &file);
-                format!("echo {} {op} {file}; {run} ./{file} {}", self.quoted(&text), self.words(1))
+                // A shell takes the operand for its script.
+                let words = if run == "bash <" { String::new() } else { self.words(1) };
+                format!("echo {} {op} {file}; {run} ./{file} {words}", self.quoted(&text))
             }
             28 => format!("env {} {}", self.pick(&["", "X=1", "-u X"]), self.call()),
             29 => format!(

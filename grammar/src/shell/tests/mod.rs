@@ -2,9 +2,9 @@
 
 mod knowledge;
 
+mod differential;
 mod expansion;
 mod facts;
-mod differential;
 mod flow;
 mod forms;
 mod generate;
