@@ -168,7 +168,7 @@ impl Walk<'_, '_, '_> {
                 command.words.first().and_then(Word::known).and_then(|name| name.rsplit('/').next()),
                 Some("rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf" | "trash")
             );
-            if !touch.has(Touch::DELETE) && !(listed && at > 0) {
+            if !touch.has(Touch::DELETE) && (!listed || at == 0) {
                 return None;
             }
             // What a search finds first is where it starts.

@@ -58,17 +58,17 @@ impl Walk<'_, '_, '_> {
         let front: Option<Vec<&str>> = front.iter().map(Word::known).collect();
         let (Some(texts), Some(front)) = (texts, front) else { return false };
         let colons = |text: &&str| text.starts_with(":::");
-        let other = |text: &&str| {
+        let other = |text: &str| {
             shape.placeholders.iter().any(|p| p != "{}" && !p.is_empty() && text.contains(p.as_str()))
         };
-        let digits = |text: &&str| {
+        let digits = |text: &str| {
             text.contains("{1") || text.contains("{2") || text.contains("{.") || text.contains("{/")
         };
         let files = words.get(end).and_then(Word::known) != Some(":::");
         if files
             || texts.len() > MAX_EACH
             || texts.iter().any(colons)
-            || front.iter().any(|t| other(&t) || digits(&t))
+            || front.iter().any(|t| other(t) || digits(t))
         {
             return false;
         }
