@@ -123,6 +123,8 @@ pub(super) enum Act {
     Reverse,
     /// A command of a database of documents.
     Mongo(&'static str),
+    /// It gives the statements in the argument of this number to a database.
+    Sql(usize),
     /// It reads standard input.
     Input,
     /// It is known, and what it does is not listed: the answer is incomplete.
@@ -445,6 +447,8 @@ impl Reader {
                 }
                 _ => self.path_of(&first),
             })),
+            // Most answer bare names: what is below the folder only shows when they are put together with it.
+            Act::Entries if !matches!(name, "iterdir" | "children") => Value::unknown(),
             Act::Entries => {
                 let folder = self.path_of(&first);
                 Value::Text(pattern(&below(&folder, &Text::word(Word::Known("*".into())))))
@@ -465,6 +469,7 @@ impl Reader {
                 Value::Text(Text { word, decoded: true, ..marks })
             }
             Act::Reverse => super::eval::reversed(&first),
+            Act::Sql(at) => self.statements(values.get(at).copied(), &first, &args),
             Act::Mongo(verb) => self.mongo(verb, name, &args),
             Act::Unclear => self.unknown_call(&first, &args),
         }

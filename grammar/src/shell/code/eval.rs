@@ -594,6 +594,13 @@ impl Reader {
             "False" | "false" | "FALSE" | "None" | "null" | "nil" | "undefined" | "undef" | "NULL" => {
                 Value::Flag(false)
             }
+            // A variable that nothing sets here.
+            _ if name.starts_with('$')
+                && matches!(self.language, Language::Perl | Language::Php)
+                && self.find(&name).is_none() =>
+            {
+                Value::unknown()
+            }
             _ => Value::Name(name.trim_start_matches('&').to_string()),
         }
     }

@@ -113,6 +113,7 @@ const ACTS: &[(&str, Act)] = &[
     ("getstore", Act::Download),
     ("*.getstore", Act::Download),
     ("LWP.Simple.get", Act::Net),
+    (".do", Act::Sql(1)),
     (".get", Act::Net),
     (".post", Act::Net),
     (".mirror", Act::Download),

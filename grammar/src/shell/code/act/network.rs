@@ -130,6 +130,18 @@ impl Reader {
         self.does(Inside::Argv(words));
     }
 
+    /// Statements that code gives to a database: those that its reader lists.
+    pub(super) fn statements(&mut self, text: Option<&Value>, callee: &Value, args: &[Arg]) -> Value {
+        let text = text.map(Value::text);
+        let known = text.as_ref().and_then(|text| text.word.known()).unwrap_or_default();
+        for inside in super::super::nested(super::super::Language::Sql, known, 1).inside {
+            if matches!(&inside, Inside::Argv(words) if words.first().and_then(Word::known) == Some("sql")) {
+                self.does(inside);
+            }
+        }
+        self.unknown_call(callee, args)
+    }
+
     /// A command of a document database.
     pub(super) fn mongo(&mut self, verb: &str, name: &str, args: &[Arg]) -> Value {
         let mut parts = name.split('.');
