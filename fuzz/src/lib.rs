@@ -4,6 +4,7 @@
 
 pub mod make;
 
+use policy_grammar::shell::code::Language;
 use policy_grammar::shell::outline::outline;
 use policy_grammar::shell::program::{Inner, OptionStyle, Program, Programs};
 use policy_grammar::shell::{Analysis, Dialect, MAX_COMMAND_BYTES, analyze};
@@ -48,7 +49,7 @@ impl Programs for Known {
             }
             "python3" => {
                 program.style = first;
-                program.inner = vec![Inner::InputCode];
+                program.inner = vec![Inner::InputCode { language: Some(Language::Python) }];
             }
             "echo" | "cat" | "ls" | "git" | "rm" | "printf" | "test" => {}
             _ => return None,
@@ -62,7 +63,7 @@ impl Programs for Known {
 /// # Errors
 /// The promise that was broken.
 pub fn check(text: &str) -> Result<(), String> {
-    for dialect in [Dialect::Bash, Dialect::Posix, Dialect::Unknown] {
+    for dialect in [Dialect::Bash, Dialect::Zsh, Dialect::Unknown] {
         let analysis = analyze(text, dialect, &Known);
         sound(text, &analysis)?;
         if dialect == Dialect::Bash && analysis != analyze(text, dialect, &Known) {

@@ -9,6 +9,7 @@ mod flow;
 mod forms;
 mod generate;
 mod limits;
+mod regressions;
 
 mod bash;
 mod code;
