@@ -21,6 +21,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/packages", include_str!("../../policies/std/packages.policy")),
     ("std/php", include_str!("../../policies/std/php.policy")),
     ("std/programs", include_str!("../../policies/std/programs.policy")),
+    ("std/programs-windows", include_str!("../../policies/std/programs-windows.policy")),
     ("std/python", include_str!("../../policies/std/python.policy")),
     ("std/readonly", include_str!("../../policies/std/readonly.policy")),
     ("std/ruby", include_str!("../../policies/std/ruby.policy")),
@@ -29,6 +30,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/shell", include_str!("../../policies/std/shell.policy")),
     ("std/system", include_str!("../../policies/std/system.policy")),
     ("std/tools", include_str!("../../policies/std/tools.policy")),
+    ("std/windows", include_str!("../../policies/std/windows.policy")),
 ];
 
 /// The text of a pack.

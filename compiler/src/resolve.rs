@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub(crate) const MAX_UNITS: usize = 256;
 /// Levels of `use`.
 pub(crate) const MAX_DEPTH: usize = 16;
-/// The pack with the knowledge of programs.
+/// What the names of the packs with the knowledge of programs begin with: they are always there.
 pub(crate) const PROGRAMS_PACK: &str = "std/programs";
 
 /// What a file is to the policy.
@@ -127,8 +127,10 @@ impl<'a, 'b> Resolver<'a, 'b> {
         {
             self.out.lists.add(file, Some(TOOLS_PACK), &tree.items, self.sink);
         }
-        if let Some((_, tree)) = self.pack(PROGRAMS_PACK) {
-            self.out.programs.push(tree);
+        for (name, _) in packs::PACKS.iter().filter(|(name, _)| name.starts_with(PROGRAMS_PACK)) {
+            if let Some((_, tree)) = self.pack(name) {
+                self.out.programs.push(tree);
+            }
         }
         (self.out, self.broken)
     }

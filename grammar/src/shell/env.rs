@@ -118,6 +118,8 @@ pub(crate) struct Env {
     pub(crate) in_function: bool,
     /// In the text of the call itself, outside of functions: the positional parameters are empty.
     pub(crate) outermost: bool,
+    /// The PowerShell session that a text is read in, when it is not a new one.
+    pub(crate) session: Option<Box<super::pwsh::State>>,
 }
 
 impl Env {
@@ -144,6 +146,7 @@ impl Env {
             in_function: false,
             seen: BTreeSet::new(),
             nounset: false,
+            session: None,
         }
     }
 

@@ -12,6 +12,7 @@ use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
 use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Redirect, Word};
 
 mod below;
+mod carried;
 mod code;
 mod file;
 mod find;
@@ -54,6 +55,8 @@ pub(crate) struct Call {
     pub(crate) deferred: bool,
     /// Wrappers around it within one simple command.
     pub(crate) level: usize,
+    /// A shell of Windows reads its words.
+    pub(crate) windows: bool,
 }
 
 impl Walk<'_, '_, '_> {
@@ -107,6 +110,7 @@ impl Walk<'_, '_, '_> {
             text: self.text_of(&call),
             start: place.0,
             end: place.1,
+            windows: call.windows,
         };
         if omitted {
             if !call.redirects.is_empty() {
@@ -131,6 +135,9 @@ impl Walk<'_, '_, '_> {
         }
         if matches!(name.as_str(), "source" | ".") && full == name {
             self.sourced(index, &call, &name, env);
+        }
+        if call.windows || super::carry::is_known(&name) {
+            self.carried(&call, &name, index);
         }
         let Some(program) = program else { return };
         self.features_of(index, &program, &reading);

@@ -6,6 +6,8 @@
 mod arith;
 mod ast;
 mod builtin;
+mod carry;
+mod cmd;
 pub mod code;
 pub mod effects;
 mod env;
@@ -18,6 +20,7 @@ mod output;
 mod param;
 mod parse;
 pub mod program;
+mod pwsh;
 mod quote;
 mod read;
 pub mod secret;
@@ -354,6 +357,8 @@ pub struct Command {
     pub start: u32,
     /// End of that range.
     pub end: u32,
+    /// A shell of Windows reads it: `\` parts the names of a path, and a path may begin with a drive.
+    pub windows: bool,
 }
 
 /// What a reader could not do with a text.
@@ -394,7 +399,9 @@ pub fn analyze(text: &str, dialect: Dialect, programs: &dyn Programs) -> Analysi
     let mut text = std::borrow::Cow::Borrowed(text);
     if text.contains("\r\n") {
         // A shell keeps the carriage return as part of the last word. Both readings are unsafe to grant.
-        walker.problem(0, "the command has carriage returns");
+        if !matches!(dialect, Dialect::PowerShell | Dialect::Cmd) {
+            walker.problem(0, "the command has carriage returns");
+        }
         text = std::borrow::Cow::Owned(text.replace("\r\n", "\n"));
     }
     let ctx = walk::Ctx {

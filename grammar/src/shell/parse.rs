@@ -90,8 +90,7 @@ fn refused<'a>(at: usize, message: String) -> Tree<'a> {
 }
 
 fn read(text: &str) -> Tree<'_> {
-    static LIMIT: Once = Once::new();
-    LIMIT.call_once(|| pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT)));
+    limit_calls();
     let error = match ShellParser::parse(Rule::script, text) {
         Ok(pairs) => {
             let mut builder = Builder::default();
@@ -100,17 +99,33 @@ fn read(text: &str) -> Tree<'_> {
         }
         Err(error) => error,
     };
-    let at = match error.location {
-        pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => at,
+    let (at, message) = failure(text, &error.location, &error.variant);
+    refused(at, message.into())
+}
+
+/// Sets how many calls pest may take for one text; for every parser alike.
+pub(crate) fn limit_calls() {
+    static LIMIT: Once = Once::new();
+    LIMIT.call_once(|| pest::set_call_limit(std::num::NonZeroUsize::new(CALL_LIMIT)));
+}
+
+/// Where and why a text does not parse.
+pub(crate) fn failure<R>(
+    text: &str,
+    location: &pest::error::InputLocation,
+    variant: &pest::error::ErrorVariant<R>,
+) -> (usize, &'static str) {
+    let at = match location {
+        pest::error::InputLocation::Pos(at) | pest::error::InputLocation::Span((at, _)) => *at,
     };
-    let message = match &error.variant {
+    let message = match variant {
         pest::error::ErrorVariant::CustomError { .. } => "the command is too complex to be read",
         pest::error::ErrorVariant::ParsingError { .. } if at >= text.len() => {
             "the command ends inside an open quote, bracket or compound"
         }
         pest::error::ErrorVariant::ParsingError { .. } => "this part of the command is not understood",
     };
-    refused(at, message.into())
+    (at, message)
 }
 
 /// The quoting around a part of a word.

@@ -102,6 +102,11 @@ pub(crate) fn unescape_backtick(text: &str, in_double_quotes: bool) -> String {
 
 /// Decodes base64 text as `base64 -d` does; `None` when it is not plain text.
 pub(crate) fn base64(text: &str) -> Option<String> {
+    String::from_utf8(base64_bytes(text)?).ok()
+}
+
+/// The bytes of a base64 text.
+pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     let (mut out, mut bits, mut count) = (Vec::new(), 0u32, 0u32);
     for byte in text.bytes() {
         let value = match byte {
@@ -122,5 +127,5 @@ pub(crate) fn base64(text: &str) -> Option<String> {
             bits &= (1 << count) - 1;
         }
     }
-    String::from_utf8(out).ok()
+    Some(out)
 }

@@ -235,6 +235,7 @@ impl<'t> Walk<'_, '_, 't> {
             direct: true,
             deferred: ctx.deferred,
             level: 0,
+            windows: false,
         };
         self.call(call, env);
         words

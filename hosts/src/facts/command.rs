@@ -83,6 +83,15 @@ impl Builder<'_> {
     }
 
     fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {
+        let windows = command.windows;
+        let before = windows.then(|| self.namer.read_as_windows(true));
+        self.one_of(command, script, call, gap);
+        if let Some(before) = before {
+            self.namer.read_as_windows(before);
+        }
+    }
+
+    fn one_of(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {
         let Ok(index) = u32::try_from(self.facts.commands.len()) else { return };
         let origin = Origin::Command(index);
         let base = match &command.dir {

@@ -131,6 +131,11 @@ impl<'a> Namer<'a> {
         namer
     }
 
+    /// Whether names are read as Windows reads them from here on; the answer is what held before.
+    pub(crate) fn read_as_windows(&mut self, windows: bool) -> bool {
+        std::mem::replace(&mut self.windows, windows)
+    }
+
     /// The call's own folder.
     pub(crate) fn base(&self) -> &Raw {
         &self.base
@@ -257,6 +262,16 @@ impl<'a> Namer<'a> {
             return named;
         }
         let reading = Reading { tilde, drive: self.windows, glob: form == Form::Glob };
+        if self.windows && is_network_name(text) && !is_device_name(text) {
+            named.note(NETWORK);
+            let segments =
+                text.split(['/', '\\']).filter(|segment| !segment.is_empty()).map(str::to_owned).collect();
+            push(
+                &mut named.names,
+                self.views(&self.lexical(&Raw { root: Root::Network, segments }), reading.glob),
+            );
+            return named;
+        }
         if let Some((paths, why)) = file_url(text) {
             for path in paths.iter().take(MAX_NAMES) {
                 self.name(base, path, reading, &mut named, &mut further);

@@ -233,10 +233,10 @@ fn every_string_of_a_shell_is_a_command() {
         let facts = facts(tool, arguments.clone());
         assert_eq!(scripts(&facts), want, "{tool} {arguments}");
     }
-    let facts = facts("PowerShell", json!({"command": "ls"}));
+    let facts = facts("fish", json!({"command": "ls"}));
     assert_eq!(
         (facts.scripts[0].complete, facts.scripts[0].problem.as_str()),
-        (false, "PowerShell is not read")
+        (false, "this shell's language is not read")
     );
 }
 

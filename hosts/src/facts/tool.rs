@@ -114,15 +114,20 @@ pub(crate) fn kind(spelled: &str, readings: &[ToolName]) -> Kind {
     let inside = |list: &[&str]| squeezed.iter().any(|name| list.iter().any(|part| name.contains(part)));
 
     let bash = inside(&["bash"]);
-    let foreign = if inside(&["powershell", "pwsh"]) {
-        Some("PowerShell is not read")
-    } else if exact(&["cmd", "cmdexe", "commandprompt", "fish", "csh", "tcsh", "nushell"]) {
-        Some("this shell's language is not read")
-    } else {
-        None
+    let foreign = exact(&["fish", "csh", "tcsh", "nushell"]).then_some("this shell's language is not read");
+    let powershell = inside(&["powershell", "pwsh"]);
+    let cmd = exact(&["cmd", "cmdexe", "commandprompt", "runcmd", "execcmd", "executecmd", "windowscmd"]);
+    let dialect = match () {
+        () if powershell && (bash || cmd) => Dialect::Unknown,
+        () if powershell => Dialect::PowerShell,
+        () if cmd => Dialect::Cmd,
+        () if bash && !inside(&["shell", "terminal"]) => Dialect::Bash,
+        () => Dialect::Unknown,
     };
     let joins = bash
         || foreign.is_some()
+        || powershell
+        || cmd
         || word(&["sh", "shell", "zsh", "fish", "ksh", "dash", "terminal", "console", "cmd"])
         || inside(&["shell", "terminal"]);
     let shell = joins
@@ -139,7 +144,7 @@ pub(crate) fn kind(spelled: &str, readings: &[ToolName]) -> Kind {
     Kind {
         shell,
         joins,
-        dialect: if bash && !inside(&["shell", "terminal"]) { Dialect::Bash } else { Dialect::Unknown },
+        dialect,
         foreign,
         fetch: word(&[
             "fetch", "http", "https", "request", "curl", "wget", "url", "browser", "navigate", "download",
@@ -349,7 +354,9 @@ mod tests {
         }
         assert_eq!(kind("Bash").dialect, Dialect::Bash);
         assert_eq!(kind("run_shell_command").dialect, Dialect::Unknown);
-        assert!(kind("PowerShell").foreign.is_some());
+        assert_eq!(kind("PowerShell").dialect, Dialect::PowerShell);
+        assert_eq!((kind("pwsh").dialect, kind("cmd").dialect), (Dialect::PowerShell, Dialect::Cmd));
+        assert!(kind("fish").foreign.is_some());
         assert!(kind("WebFetch").fetch && kind("http_request").fetch && !kind("Read").fetch);
         assert_eq!((kind("Read").access, kind("Write").access), (Access::READ, Access::WRITE));
         assert_eq!(kind("apply_patch").access, Access::WRITE);

@@ -168,6 +168,7 @@ impl Walk<'_, '_, '_> {
             direct: false,
             deferred: ctx.deferred,
             level: 0,
+            windows: false,
         };
         match inside {
             Inside::Argv(words) => {

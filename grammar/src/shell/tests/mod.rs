@@ -13,3 +13,4 @@ mod regressions;
 
 mod bash;
 mod code;
+mod windows;
