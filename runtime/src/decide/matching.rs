@@ -6,7 +6,7 @@
 use super::Stop;
 use super::views::View;
 use crate::automaton::{self, Automaton, Scratch};
-use crate::facts::{CommandFact, Facts, Part as WordPart, Word};
+use crate::facts::{Access, CommandFact, Facts, Part as WordPart, Word};
 use crate::glob::{self, Syntax};
 use crate::run_match::{Match, folded_in, grants, meets, refuses};
 use crate::table::groups::{Group, Part};
@@ -15,7 +15,7 @@ use crate::table::records::Matcher;
 use crate::table::{Line, Table};
 
 /// Steps one decision may take.
-const ALLOWANCE: u64 = 16 << 20;
+const ALLOWANCE: u64 = 64 << 20;
 
 /// A pattern that matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,24 @@ fn stop(damaged: automaton::Damaged) -> Stop {
     match damaged {
         D::Header | D::Index | D::Probes => Stop::Damaged,
         D::Active | D::Steps | D::Found => Stop::Limit,
+    }
+}
+
+/// Bytes of the words with which a command may do this.
+fn touched(command: &CommandFact, facts: &Facts, access: Access) -> usize {
+    let may = access.and(Access::UNSURE);
+    let words = (0..command.words.len()).filter(|at| command.touches.get(*at).is_none_or(|own| own.any(may)));
+    let path = |number: u32| facts.paths.get(number as usize).map_or(0, |path| path.written.len() + 1);
+    let bytes = words.map(|at| command.words.get(at).map_or(0, |word| length_of(word) + 1)).sum::<usize>();
+    let redirects = command.redirects.iter().filter_map(|redirect| redirect.path).map(path).sum::<usize>();
+    bytes + redirects + command.sent.iter().map(|number| path(*number)).sum::<usize>()
+}
+
+/// Bytes of all that a word may be.
+fn length_of(word: &Word) -> usize {
+    match word {
+        Word::Known(text) | Word::Glob(text) | Word::Unknown { text, .. } => text.len(),
+        Word::OneOf(texts) => texts.iter().map(String::len).sum(),
     }
 }
 
@@ -206,6 +224,12 @@ impl<'t, 'f> Matching<'t, 'f> {
         let length = facts.commands.get(index).map_or(0, |c| c.text.len() + c.words.len());
         let pattern = self.table.run_pattern(at)?;
         self.spend(pattern.weight(), length)?;
+        for (access, weight) in pattern.effects().into_iter().filter(|(_, weight)| *weight > 0) {
+            self.spend(
+                weight,
+                facts.commands.get(index).map_or(0, |command| touched(command, facts, access)),
+            )?;
+        }
         if pattern.stages.len() > 1 {
             self.spend(pattern.stages.len(), facts.commands.len() * 16)?;
         }

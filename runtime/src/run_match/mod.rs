@@ -14,7 +14,7 @@ pub use grant::grants;
 pub use refuse::refuses;
 pub(crate) use sets::climbs;
 
-use crate::facts::Word;
+use crate::facts::{Access, Word};
 use crate::fold::fold;
 use crate::glob::{self, Syntax};
 
@@ -74,27 +74,34 @@ pub struct RunPattern<'p> {
 }
 
 impl RunPattern<'_> {
-    /// Its size, for counting work.
+    /// The size of what is compared with every word, for counting work.
     pub(crate) fn weight(&self) -> usize {
-        let globs = |list: &[&str]| list.iter().map(|g| g.len() + 4).sum::<usize>();
-        let set = |set: &Option<OperandSet<'_>>| {
-            set.as_ref().map_or(0, |s| {
-                globs(&s.paths) + globs(&s.texts) + globs(&s.except_paths) + globs(&s.except_texts)
-            })
-        };
         let term = |term: &Term<'_>| match term {
             Term::Word(words) | Term::Flag(words) => globs(words),
             Term::AnyWord | Term::AnyFlags => 1,
         };
         let stage = |s: &Stage<'_>| globs(&s.program) + s.terms.iter().map(term).sum::<usize>();
-        self.stages.iter().map(stage).sum::<usize>()
-            + set(&self.touching)
-            + set(&self.reading)
-            + set(&self.writing)
-            + set(&self.deleting)
-            + set(&self.sending)
-            + globs(&self.via)
+        self.stages.iter().map(stage).sum::<usize>() + set(&self.touching) + globs(&self.via)
     }
+
+    /// The size of what is compared only with the words with which a command may do something.
+    pub(crate) fn effects(&self) -> [(Access, usize); 4] {
+        [
+            (Access::READ, set(&self.reading)),
+            (Access::WRITE.and(Access::DELETE), set(&self.writing)),
+            (Access::DELETE, set(&self.deleting)),
+            (Access::SEND, set(&self.sending)),
+        ]
+    }
+}
+
+fn globs(list: &[&str]) -> usize {
+    list.iter().map(|glob| glob.len() + 4).sum()
+}
+
+fn set(set: &Option<OperandSet<'_>>) -> usize {
+    set.as_ref()
+        .map_or(0, |s| globs(&s.paths) + globs(&s.texts) + globs(&s.except_paths) + globs(&s.except_texts))
 }
 
 /// One stage.
