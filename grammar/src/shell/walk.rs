@@ -255,21 +255,7 @@ impl<'p> Walker<'p> {
     }
 
     fn task(&mut self, task: Task) {
-        if let Some((language, index)) = task.code {
-            if task.guess && let Some(command) = self.commands.get_mut(index) {
-                command.gaps.push(Gap::UnreadCode);
-            }
-            return match language {
-                Language::PowerShell => super::pwsh::read(self, task),
-                Language::Cmd => super::cmd::read(self, task),
-                _ => self.foreign(&task, language, index),
-            };
-        }
-        match task.dialect {
-            Dialect::PowerShell => return super::pwsh::read(self, task),
-            Dialect::Cmd => return super::cmd::read(self, task),
-            Dialect::Bash | Dialect::Posix | Dialect::Zsh | Dialect::Unknown => {}
-        }
+        let Some(task) = self.read_elsewhere(task) else { return };
         let tree = parse(&task.text);
         let at =
             |offset: usize| task.place.map_or(u32::try_from(offset).unwrap_or(u32::MAX), |(start, _)| start);
@@ -319,25 +305,6 @@ pub(crate) struct Walk<'w, 'p, 't> {
     pub(crate) process_texts: BTreeMap<(usize, usize), Stdin>,
     /// What the command whose words are visited writes into its `>(...)`.
     pub(crate) process_input: Stdin,
-}
-
-impl<'w, 'p, 't> Walk<'w, 'p, 't> {
-    /// A walk that lists what another reader found, without a tree of its own.
-    pub(crate) fn bare(w: &'w mut Walker<'p>, tree: &'t Tree<'t>, source: &'t str, task: (Option<(u32, u32)>, usize)) -> Self {
-        let (place, depth) = task;
-        Walk {
-            w,
-            tree,
-            source,
-            place,
-            depth,
-            dialect: Dialect::Unknown,
-            met: Vec::new(),
-            met_words: BTreeMap::new(),
-            process_input: Stdin::Unknown,
-            process_texts: Default::default(),
-        }
-    }
 }
 
 impl<'p, 't> Walk<'_, 'p, 't> {

@@ -3,12 +3,14 @@
 //! INVARIANT: what is carried is read as the shell that is started reads it; what nobody can read is a gap.
 
 use super::Call;
+use crate::shell::ast::Tree;
 use crate::shell::carry::{Carried, carried};
+use crate::shell::code::Language;
 use crate::shell::effects::touches;
 use crate::shell::env::Env;
 use crate::shell::program::Program;
 use crate::shell::pwsh::reading_of;
-use crate::shell::walk::{Stdin, Walk};
+use crate::shell::walk::{Stdin, Task, Walk, Walker};
 use crate::shell::{Command, Dialect, Dir, Feature, Gap, Part, Word};
 
 impl Call {
@@ -69,6 +71,54 @@ impl Command {
             windows: true,
             alternative: Default::default(),
         }
+    }
+}
+
+impl<'w, 'p, 't> Walk<'w, 'p, 't> {
+    /// A walk that lists what another reader found, without a tree of its own.
+    pub(crate) fn bare(
+        w: &'w mut Walker<'p>,
+        tree: &'t Tree<'t>,
+        source: &'t str,
+        task: (Option<(u32, u32)>, usize),
+    ) -> Self {
+        let (place, depth) = task;
+        Walk {
+            w,
+            tree,
+            source,
+            place,
+            depth,
+            dialect: Dialect::Unknown,
+            met: Vec::new(),
+            met_words: Default::default(),
+            process_input: Stdin::Unknown,
+            process_texts: Default::default(),
+        }
+    }
+}
+
+impl Walker<'_> {
+    /// Reads a text that is none of bash and its kin; the answer is one that is.
+    pub(crate) fn read_elsewhere(&mut self, task: Task) -> Option<Task> {
+        match (task.code, task.dialect) {
+            (Some((language, index)), _) => {
+                if task.guess
+                    && let Some(command) = self.commands.get_mut(index)
+                {
+                    command.gaps.push(Gap::UnreadCode);
+                }
+                match language {
+                    Language::PowerShell => crate::shell::pwsh::read(self, task),
+                    Language::Cmd => crate::shell::cmd::read(self, task),
+                    _ => self.foreign(&task, language, index),
+                }
+            }
+            (None, Dialect::PowerShell) => crate::shell::pwsh::read(self, task),
+            (None, Dialect::Cmd) => crate::shell::cmd::read(self, task),
+            (None, Dialect::Bash | Dialect::Posix | Dialect::Zsh | Dialect::Unknown) => return Some(task),
+        }
+        None
     }
 }
 
