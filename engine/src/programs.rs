@@ -10,12 +10,13 @@ use policy_runtime::program as table;
 use policy_runtime::table::Table;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What a table knows of programs. A name that was asked for once is not looked up again.
 #[derive(Debug)]
 pub struct TablePrograms<'a> {
     table: Table<'a>,
-    known: RefCell<BTreeMap<String, Option<Program>>>,
+    known: RefCell<BTreeMap<String, Option<Rc<Program>>>>,
 }
 
 impl<'a> TablePrograms<'a> {
@@ -27,10 +28,14 @@ impl<'a> TablePrograms<'a> {
 
 impl Programs for TablePrograms<'_> {
     fn program(&self, name: &str) -> Option<Program> {
+        self.shared(name).map(|known| (*known).clone())
+    }
+
+    fn shared(&self, name: &str) -> Option<Rc<Program>> {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
         }
-        let found = self.table.program(name).map(program);
+        let found = self.table.program(name).map(|found| Rc::new(program(found)));
         self.known.borrow_mut().insert(name.to_string(), found.clone());
         found
     }

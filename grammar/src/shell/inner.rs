@@ -10,6 +10,7 @@ use super::options::{FlagValue, Reading, read};
 use super::program::{Inner, Program};
 use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
 use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Redirect, Word};
+use std::rc::Rc;
 
 mod below;
 mod carried;
@@ -84,7 +85,8 @@ impl Walk<'_, '_, '_> {
             self.link_function(&call, &full);
         }
         let program = if omitted || name.is_empty() { None } else { self.program(&name) };
-        let reading = read(program.as_ref(), &call.words);
+        let program = program.as_deref();
+        let reading = read(program, &call.words);
         let dir = program.as_ref().and_then(|program| self.own_dir(&call, &call.dir, program, &reading));
         let own =
             |from: &Dir| program.as_ref().and_then(|program| self.own_dir(&call, from, program, &reading));
@@ -94,7 +96,7 @@ impl Walk<'_, '_, '_> {
         let command = Command {
             words: call.words.clone(),
             parts: reading.parts.clone(),
-            touches: touches(program.as_ref(), &reading, &call.words),
+            touches: touches(program, &reading, &call.words),
             network: effective.is_some_and(|program| program.network || program.operands_are_hosts),
             project_code: effective.is_some_and(|program| program.project_code),
             assignments: call.assignments.clone(),
@@ -129,7 +131,7 @@ impl Walk<'_, '_, '_> {
         self.w.commands.push(command);
         self.w.deferred.push(call.deferred);
         self.readings(index, &other_dirs, call.root.as_ref());
-        self.link(index, &call, &name, program.as_ref(), &reading);
+        self.link(index, &call, &name, program, &reading);
         if full.contains('/') || matches!(call.words.first(), Some(Word::Tilde(_))) {
             self.named_file(index, &call, &name, env);
         }
@@ -234,10 +236,10 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    fn program(&self, name: &str) -> Option<Program> {
-        self.w.programs.program(name).or_else(|| {
+    fn program(&self, name: &str) -> Option<Rc<Program>> {
+        self.w.programs.shared(name).or_else(|| {
             let lower = name.to_lowercase();
-            if lower == name { None } else { self.w.programs.program(&lower) }
+            if lower == name { None } else { self.w.programs.shared(&lower) }
         })
     }
 

@@ -6,6 +6,7 @@
 use super::Dialect;
 use super::code::Language;
 use super::effects::Effect;
+use std::rc::Rc;
 
 /// How a program reads its options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -174,6 +175,11 @@ pub struct Program {
 pub trait Programs {
     /// What is known of `name`, when anything is.
     fn program(&self, name: &str) -> Option<Program>;
+
+    /// The same without a copy, where the source keeps what it knows; the blocks of `git` and `docker` are large.
+    fn shared(&self, name: &str) -> Option<Rc<Program>> {
+        self.program(name).map(Rc::new)
+    }
 }
 
 /// Knows nothing; every program is unknown.

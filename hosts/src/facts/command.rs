@@ -8,6 +8,7 @@ use super::spelling::{HOLE, unescape_glob};
 use super::{Builder, url};
 use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece, program::Inner, program::Program};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
+use std::rc::Rc;
 
 /// Most bytes of command text of one call.
 const MAX_TOTAL_BYTES: usize = 4 * MAX_COMMAND_BYTES;
@@ -19,6 +20,21 @@ struct Text {
     text: String,
     form: Form,
     tilde: bool,
+}
+
+/// What is known of a program, or of the subcommand that is called.
+struct Known {
+    program: Rc<Program>,
+    chosen: Option<usize>,
+}
+
+impl std::ops::Deref for Known {
+    type Target = Program;
+
+    fn deref(&self) -> &Program {
+        let chosen = self.chosen.and_then(|at| self.program.subcommands.get(at));
+        chosen.map_or(&self.program, |sub| &sub.program)
+    }
 }
 
 impl Builder<'_> {
@@ -139,7 +155,7 @@ impl Builder<'_> {
             }
             fact.word_paths.push(one);
         }
-        self.hosts_of(&command, program.as_ref(), &origin, &mut fact);
+        self.hosts_of(&command, program.as_deref(), &origin, &mut fact);
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
         }
@@ -160,23 +176,23 @@ impl Builder<'_> {
         self.facts.commands.push(fact);
     }
 
-    fn program_of(&self, command: &shell::Command) -> Option<Program> {
+    fn program_of(&self, command: &shell::Command) -> Option<Known> {
         let name = command.words.first()?.known()?;
         // `./ls` is not `ls`.
         if name.contains(['/', '\\']) {
             return None;
         }
-        let program = self.programs.program(name).or_else(|| self.programs.program(&name.to_lowercase()))?;
+        let program = self.programs.shared(name).or_else(|| self.programs.shared(&name.to_lowercase()))?;
         let operands: Vec<&str> = operands(command).map(|word| word.known().unwrap_or_default()).collect();
+        let fits = |words: &[String]| words.iter().zip(&operands).filter(|(a, b)| a == *b).count();
         let chosen = program
             .subcommands
             .iter()
-            .filter(|sub| sub.words.iter().zip(&operands).filter(|(a, b)| a == *b).count() == sub.words.len())
-            .max_by_key(|sub| sub.words.len());
-        Some(match chosen {
-            Some(sub) => sub.program.clone(),
-            None => program,
-        })
+            .enumerate()
+            .filter(|(_, sub)| fits(&sub.words) == sub.words.len())
+            .max_by_key(|(_, sub)| sub.words.len())
+            .map(|(at, _)| at);
+        Some(Known { program, chosen })
     }
 
     fn word_path(
