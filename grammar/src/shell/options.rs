@@ -91,6 +91,9 @@ impl Reader<'_> {
         let mut at = from;
         let (mut stopped, mut dashes, mut unclear) = (program.style == OptionStyle::None, false, false);
         let skip = if program.late_options { skipped(program) } else { 0 };
+        if program.bundled {
+            at = self.bundle(program, at);
+        }
         while let Some(word) = self.words.get(at) {
             let flag = if stopped || dashes { None } else { flag_text(word, program) };
             match flag {
@@ -148,6 +151,31 @@ impl Reader<'_> {
         }
     }
 
+    /// `tar xzf FILE`: the first word holds flags without a dash, and their values stand behind it in order.
+    fn bundle(&mut self, program: &Program, at: usize) -> usize {
+        let letters = self.words.get(at).and_then(Word::known);
+        let letters = letters.filter(|text| text.bytes().all(|byte| byte.is_ascii_alphabetic()));
+        let Some(letters) = letters.filter(|text| !text.is_empty()) else { return at };
+        let names: Vec<String> = letters.chars().map(|letter| format!("-{letter}")).collect();
+        let mut next = at + 1;
+        let mut values = Vec::new();
+        for name in &names {
+            let value = (takes_value(program, name) && next < self.words.len()).then(|| {
+                values.push(name.clone());
+                next += 1;
+                FlagValue::Next(next - 1)
+            });
+            self.reading.flags.push(FlagUse { name: name.clone(), at, value });
+        }
+        self.reading.parts.push(Part::Flag { names, value: None });
+        for flag in values {
+            let word = self.words.get(self.reading.parts.len());
+            self.reading.uncertain |= word.is_some_and(Word::may_split);
+            self.reading.parts.push(Part::FlagValue { flag });
+        }
+        next
+    }
+
     /// Whether a word that is not a certain flag may still be one, or several words.
     fn unclear(&self, word: &Word) -> bool {
         match word {
@@ -177,7 +205,7 @@ impl Reader<'_> {
         {
             return self.command_flag(&format!("-{letter}"), at);
         }
-        let long = text.starts_with("--") || program.style == OptionStyle::SingleDash;
+        let long = text.starts_with("--") || program.style == OptionStyle::SingleDash || is_named(program, text);
         let (mut names, mut value, mut next) = (Vec::new(), None, None);
         if long {
             let name = text.split_once('=').map_or(text, |(name, _)| name);
@@ -231,15 +259,18 @@ impl Reader<'_> {
             self.reading.flags.push(FlagUse { name: name.clone(), at, value: attached.or(behind) });
         }
         self.reading.parts.push(Part::Flag { names, value });
-        match next {
-            Some(flag) if at + 1 < self.words.len() => {
-                *unclear = false;
-                self.reading.parts.push(Part::FlagValue { flag });
-                self.reading.uncertain |= self.words.get(at + 1).is_some_and(Word::may_split);
-                at + 2
+        let Some(flag) = next else { return at + 1 };
+        let count = if program.pair_flags.contains(&flag) { 2 } else { 1 };
+        for behind in (at + 1..=at + count).filter(|behind| *behind < self.words.len()) {
+            *unclear = false;
+            self.reading.parts.push(Part::FlagValue { flag: flag.clone() });
+            self.reading.uncertain |= self.words.get(behind).is_some_and(Word::may_split);
+            if behind > at + 1 {
+                let value = Some(FlagValue::Next(behind));
+                self.reading.flags.push(FlagUse { name: flag.clone(), at, value });
             }
-            _ => at + 1,
         }
+        (at + 1 + count).min(self.words.len())
     }
 
     /// `find -exec CMD ... ;`.
@@ -344,9 +375,16 @@ pub(crate) fn skipped(program: &Program) -> usize {
     skips.max().unwrap_or(0)
 }
 
+/// A flag of several letters behind one dash that the data names (`zip -TT`).
+fn is_named(program: &Program, text: &str) -> bool {
+    let name = text.split_once('=').map_or(text, |(name, _)| name);
+    let lists = [&program.value_flags, &program.pair_flags, &program.attached_flags, &program.flags];
+    name.len() > 2 && lists.iter().any(|list| list.iter().any(|flag| flag == name))
+}
+
 fn takes_value(program: &Program, name: &str) -> bool {
-    let lists = [&program.value_flags, &program.placeholder_flags, &program.dir_flags];
-    let known = |list: &[&Vec<String>; 3]| list.iter().any(|l| l.iter().any(|f| f == name));
+    let lists = [&program.value_flags, &program.placeholder_flags, &program.dir_flags, &program.pair_flags];
+    let known = |list: &[&Vec<String>; 4]| list.iter().any(|l| l.iter().any(|f| f == name));
     if known(&lists) {
         return true;
     }
