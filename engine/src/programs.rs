@@ -51,11 +51,14 @@ fn program(from: table::Program) -> Program {
             table::OptionStyle::None => OptionStyle::None,
         },
         value_flags: from.value_flags,
+        pair_flags: from.pair_flags,
         attached_flags: from.attached_flags,
         flags: from.flags,
         inert_flags: from.inert_flags,
         assignments: from.assignments,
         late_options: from.late_options,
+        bundled: from.bundled,
+        input_always: from.input_always,
         inner: from.inner.into_iter().map(inner).collect(),
         subcommands: from.subcommands.into_iter().map(subcommand).collect(),
         input_flags: from.input_flags,
@@ -75,6 +78,8 @@ fn program(from: table::Program) -> Program {
         names_only: from.names_only,
         prints_names: from.prints_names,
         operands_are_hosts: from.operands_are_hosts,
+        remote_operands: from.remote_operands,
+        hosts: from.hosts.into_iter().map(place).collect(),
         // One that cannot be read leaves all of them unsaid.
         effects: from.effects.into_iter().map(effect).collect::<Option<_>>().unwrap_or_default(),
         trees: from.trees,
@@ -89,15 +94,18 @@ fn subcommand(from: table::Subcommand) -> Subcommand {
 
 fn effect(from: table::Effect) -> Option<Effect> {
     let verb = Verb::ALL.get(usize::try_from(from.verb).ok()?).map(|(verb, ..)| *verb)?;
-    let place = match from.place {
+    Some(Effect { verb, place: place(from.place), with: from.with, unless: from.unless })
+}
+
+fn place(from: table::Place) -> Place {
+    match from {
         table::Place::Operands { skip } => Place::Operands { skip },
         table::Place::Operand { index } => Place::Operand { index },
         table::Place::Last => Place::Last,
         table::Place::ButLast => Place::ButLast,
         table::Place::Flags(flags) => Place::Flags(flags),
         table::Place::Beginnings(texts) => Place::Beginnings(texts),
-    };
-    Some(Effect { verb, place, with: from.with, unless: from.unless })
+    }
 }
 
 /// The language with this number, counted from 1.
@@ -128,6 +136,11 @@ fn inner(from: table::Inner) -> Inner {
             Inner::OperandFile { index, language: named(language), unless }
         }
         table::Inner::FlagFile { flags, language } => Inner::FlagFile { flags, language: named(language) },
+        table::Inner::WordText { prefixes } => Inner::WordText { prefixes },
+        table::Inner::FlagModule { flags } => Inner::FlagModule { flags },
+        table::Inner::OperandsCode { language } => {
+            Inner::OperandsCode { language: named(language).unwrap_or(Language::Other) }
+        }
         table::Inner::InputWords => Inner::InputWords,
     }
 }

@@ -115,6 +115,21 @@ pub enum Inner {
         /// The language's number from 1, 0 for a shell text.
         language: u32,
     },
+    /// The rest of an operand with one of these beginnings is a shell text.
+    WordText {
+        /// The beginnings.
+        prefixes: Vec<String>,
+    },
+    /// The words after one of these flags are a command when their program is known.
+    FlagModule {
+        /// The flags.
+        flags: Vec<String>,
+    },
+    /// The operands together are code.
+    OperandsCode {
+        /// The language's number from 1.
+        language: u32,
+    },
     /// The words on standard input are appended to the inner command.
     InputWords,
 }
@@ -173,6 +188,8 @@ pub struct Program {
     pub style: OptionStyle,
     /// Flags that take a value.
     pub value_flags: Vec<String>,
+    /// Flags that take the next two words.
+    pub pair_flags: Vec<String>,
     /// Flags that take a value only when attached.
     pub attached_flags: Vec<String>,
     /// Flags known to take no value.
@@ -183,6 +200,10 @@ pub struct Program {
     pub assignments: bool,
     /// Options may also follow the operands that are skipped.
     pub late_options: bool,
+    /// The first word may hold flags without a dash.
+    pub bundled: bool,
+    /// Standard input is read although there are operands.
+    pub input_always: bool,
     /// Inner commands.
     pub inner: Vec<Inner>,
     /// Subcommands with a reading of their own.
@@ -207,6 +228,10 @@ pub struct Program {
     pub prints_names: Vec<String>,
     /// The operands are hosts or URLs it connects to.
     pub operands_are_hosts: bool,
+    /// Operands of the form `HOST:PATH` are on other machines.
+    pub remote_operands: bool,
+    /// Further words that are hosts or URLs.
+    pub hosts: Vec<Place>,
     /// What it does with the files that it names.
     pub effects: Vec<Effect>,
     /// It takes whole trees: with one of these flags, or always when the list is empty.

@@ -55,10 +55,11 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
         OptionStyle::SingleDash => 2,
         OptionStyle::None => 3,
     });
-    for list in [&program.value_flags, &program.attached_flags, &program.flags, &program.inert_flags] {
+    for list in [&program.value_flags, &program.pair_flags, &program.attached_flags, &program.flags, &program.inert_flags] {
         texts(store, list, out);
     }
-    out.extend([u32::from(program.assignments), u32::from(program.late_options)]);
+    let marks = [program.assignments, program.late_options, program.bundled, program.input_always];
+    out.extend(marks.map(u32::from));
     out.push(count(program.inner.len()));
     for inner in &program.inner {
         write_inner(store, inner, out);
@@ -92,7 +93,11 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
     }
     out.push(u32::from(program.names_only));
     texts(store, &program.prints_names, out);
-    out.push(u32::from(program.operands_are_hosts));
+    out.extend([u32::from(program.operands_are_hosts), u32::from(program.remote_operands)]);
+    out.push(count(program.hosts.len()));
+    for place in &program.hosts {
+        write_place(store, place, out);
+    }
     out.push(count(program.effects.len()));
     for effect in &program.effects {
         write_effect(store, effect, out);
@@ -105,7 +110,13 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
 fn write_effect(store: &mut Store, effect: &Effect, out: &mut Vec<u32>) {
     let verb = Verb::ALL.iter().position(|(verb, ..)| *verb == effect.verb).unwrap_or_default();
     out.push(count(verb));
-    match &effect.place {
+    write_place(store, &effect.place, out);
+    texts(store, &effect.with, out);
+    texts(store, &effect.unless, out);
+}
+
+fn write_place(store: &mut Store, place: &Place, out: &mut Vec<u32>) {
+    match place {
         Place::Operands { skip } => out.extend([0, *skip]),
         Place::Operand { index } => out.extend([1, *index]),
         Place::Last => out.push(2),
@@ -119,8 +130,6 @@ fn write_effect(store: &mut Store, effect: &Effect, out: &mut Vec<u32>) {
             texts(store, beginnings, out);
         }
     }
-    texts(store, &effect.with, out);
-    texts(store, &effect.unless, out);
 }
 
 /// The number of a language, from 1; 0 is none.
@@ -155,6 +164,15 @@ fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
         Inner::Input => out.push(8),
         Inner::InputCode { language: own } => out.extend([9, language(*own)]),
         Inner::InputWords => out.push(10),
+        Inner::WordText { prefixes } => {
+            out.push(15);
+            texts(store, prefixes, out);
+        }
+        Inner::FlagModule { flags } => {
+            out.push(16);
+            texts(store, flags, out);
+        }
+        Inner::OperandsCode { language: own } => out.extend([17, language(Some(*own))]),
         Inner::FlagCode { flags, language: own } => {
             out.extend([11, language(Some(*own))]);
             texts(store, flags, out);

@@ -44,7 +44,9 @@ impl Said {
             ProgramFact::InertFlags(flags) => program.inert_flags.extend(texts(flags)),
             ProgramFact::InputFlags(flags) => program.input_flags.extend(texts(flags)),
             ProgramFact::FolderFlags(flags) => program.dir_flags.extend(texts(flags)),
+            ProgramFact::PairFlags(flags) => program.pair_flags.extend(texts(flags)),
             ProgramFact::Options(style) => {
+                program.bundled |= style.node == "bundled";
                 self.style = Some(match style.node.as_str() {
                     "first" => (OptionStyle::First, false),
                     "late" => (OptionStyle::First, true),
@@ -78,8 +80,22 @@ impl Said {
                 program.inner.push(match form.node.as_str() {
                     "words" => Inner::FlagWords { flags },
                     "command" => Inner::FlagCommand { flags },
+                    "module" => Inner::FlagModule { flags },
                     _ if !after.is_empty() => Inner::SettingText { flags, prefixes: texts(after) },
                     _ => Inner::FlagText { flags },
+                });
+            }
+            ProgramFact::RunsBeginnings(prefixes) => {
+                program.inner.push(Inner::WordText { prefixes: texts(prefixes) });
+            }
+            ProgramFact::RunsOperandsCode(language) => {
+                program.inner.push(Inner::OperandsCode { language: named(language) });
+            }
+            ProgramFact::RunsInputAlways(language) => {
+                program.input_always = true;
+                program.inner.push(match language {
+                    Some(language) => Inner::InputCode { language: Some(named(language)) },
+                    None => Inner::Input,
                 });
             }
             ProgramFact::RunsInput => program.inner.push(Inner::Input),
@@ -110,20 +126,15 @@ impl Said {
             }
             ProgramFact::Effect { verb, place, with, unless } => {
                 let Some(verb) = Verb::from_name(&verb.node) else { return };
-                let place = match place {
-                    EffectPlace::Operands(skip) => Place::Operands { skip: *skip },
-                    EffectPlace::Operand(number) => Place::Operand { index: number.saturating_sub(1) },
-                    EffectPlace::Last => Place::Last,
-                    EffectPlace::ButLast => Place::ButLast,
-                    EffectPlace::Flags(flags) => Place::Flags(texts(flags)),
-                    EffectPlace::Beginnings(beginnings) => Place::Beginnings(texts(beginnings)),
-                };
+                let place = place_of(place);
                 program.effects.push(Effect { verb, place, with: texts(with), unless: texts(unless) });
             }
             ProgramFact::RunsInputWords => program.inner.push(Inner::InputWords),
             ProgramFact::ListsOperands => program.names_only = true,
             ProgramFact::PrintsNames(words) => program.prints_names.extend(texts(words)),
             ProgramFact::ConnectsToOperands => program.operands_are_hosts = true,
+            ProgramFact::ConnectsTo(place) => program.hosts.push(place_of(place)),
+            ProgramFact::ConnectsToRemote => program.remote_operands = true,
             ProgramFact::Under { words, facts } => {
                 let inside = Said::of(Vec::new(), facts);
                 for words in words {
@@ -140,6 +151,7 @@ impl Said {
     pub(super) fn add(&mut self, weaker: &Said) {
         let (strong, weak) = (&mut self.program, &weaker.program);
         join(&mut strong.value_flags, &weak.value_flags);
+        join(&mut strong.pair_flags, &weak.pair_flags);
         join(&mut strong.attached_flags, &weak.attached_flags);
         join(&mut strong.flags, &weak.flags);
         join(&mut strong.placeholder_flags, &weak.placeholder_flags);
@@ -165,6 +177,10 @@ impl Said {
         strong.assignments |= weak.assignments;
         strong.names_only |= weak.names_only;
         strong.operands_are_hosts |= weak.operands_are_hosts;
+        join(&mut strong.hosts, &weak.hosts);
+        strong.remote_operands |= weak.remote_operands;
+        strong.bundled |= weak.bundled;
+        strong.input_always |= weak.input_always;
         strong.dialect = strong.dialect.or(weak.dialect);
         self.style = self.style.or(weaker.style);
         for (words, inside) in &weaker.under {
@@ -202,6 +218,7 @@ impl Said {
         let own = &self.program;
         let told = [
             &own.value_flags,
+            &own.pair_flags,
             &own.attached_flags,
             &own.flags,
             &own.placeholder_flags,
@@ -215,8 +232,10 @@ impl Said {
         };
         let (values, attached, plain) =
             (untold(&outer.value_flags), untold(&outer.attached_flags), untold(&outer.flags));
+        let pairs = untold(&outer.pair_flags);
         let program = &mut self.program;
         join(&mut program.value_flags, &values);
+        join(&mut program.pair_flags, &pairs);
         join(&mut program.attached_flags, &attached);
         join(&mut program.flags, &plain);
         join(&mut program.same_words, &outer.same_words);
@@ -227,6 +246,9 @@ impl Said {
         if !program.effects.is_empty() {
             join(&mut program.effects, &by_flag.cloned().collect::<Vec<Effect>>());
         }
+        let hosts = outer.hosts.iter().filter(|place| matches!(place, Place::Flags(_)));
+        join(&mut program.hosts, &hosts.cloned().collect::<Vec<Place>>());
+        program.network |= outer.network;
         program.dialect = program.dialect.or(outer.dialect);
         self.style = self.style.or(Some((outer.style, outer.late_options)));
     }
@@ -240,6 +262,7 @@ fn is_by_flag(inner: &Inner) -> bool {
             | Inner::SettingText { .. }
             | Inner::FlagWords { .. }
             | Inner::FlagCommand { .. }
+            | Inner::FlagModule { .. }
             | Inner::FlagCode { .. }
             | Inner::FlagFile { .. }
     )
@@ -262,6 +285,17 @@ fn join<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
         if !to.contains(one) {
             to.push(one.clone());
         }
+    }
+}
+
+fn place_of(place: &EffectPlace) -> Place {
+    match place {
+        EffectPlace::Operands(skip) => Place::Operands { skip: *skip },
+        EffectPlace::Operand(number) => Place::Operand { index: number.saturating_sub(1) },
+        EffectPlace::Last => Place::Last,
+        EffectPlace::ButLast => Place::ButLast,
+        EffectPlace::Flags(flags) => Place::Flags(texts(flags)),
+        EffectPlace::Beginnings(beginnings) => Place::Beginnings(texts(beginnings)),
     }
 }
 

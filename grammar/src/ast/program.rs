@@ -14,6 +14,8 @@ pub enum ProgramFact {
     ValueFlags(Vec<Text>),
     /// `flags with attached values -i, --color`.
     AttachedFlags(Vec<Text>),
+    /// `flags with two values --bind`.
+    PairFlags(Vec<Text>),
     /// `flags without values -n, -E`: where some are named, any other flag may take one.
     PlainFlags(Vec<Text>),
     /// `flags with placeholders -I`: the value is a word that is replaced in the inner command.
@@ -24,7 +26,7 @@ pub enum ProgramFact {
     InputFlags(Vec<Text>),
     /// `flags that change folder -C, --directory`.
     FolderFlags(Vec<Text>),
-    /// `options first | late | anywhere | single-dash | none`.
+    /// `options first | late | anywhere | bundled | single-dash | none`.
     Options(Text),
     /// `assignments first`: `NAME=VALUE` operands stand before the inner command.
     Assignments,
@@ -40,7 +42,13 @@ pub enum ProgramFact {
     RunsAfterDashes,
     /// `runs operand 1 as text`: that one alone.
     RunsOperand(u32),
-    /// `runs -c, --command as text [after "alias.*=!"] | as words | as command`.
+    /// `runs "EXEC:", "+!" as text`: the rest of an operand with this beginning.
+    RunsBeginnings(Vec<Text>),
+    /// `runs its operands as code of LANG`.
+    RunsOperandsCode(Text),
+    /// `runs its input always [as code of LANG]`: although there are operands.
+    RunsInputAlways(Option<Text>),
+    /// `runs -c, --command as text [after "alias.*=!"] | as words | as command | as module`.
     RunsFlags { flags: Vec<Text>, form: Text, after: Vec<Text> },
     /// `runs its input`.
     RunsInput,
@@ -68,6 +76,10 @@ pub enum ProgramFact {
     PrintsNames(Vec<Text>),
     /// `connects to its operands`.
     ConnectsToOperands,
+    /// `connects to operand 1`, `connects to --proxy`, `connects to "TCP:"`.
+    ConnectsTo(EffectPlace),
+    /// `connects to its remote operands`: those that are `HOST:PATH`.
+    ConnectsToRemote,
     /// `under exec, "compose exec" { facts }`: what holds when its first operands are these words.
     Under { words: Vec<Text>, facts: Vec<Spanned<ProgramFact>> },
 }

@@ -43,6 +43,8 @@ impl<'t> Parser<'t> {
                 let flags = flags(node);
                 if node.kid(Rule::with_values).is_some() {
                     ProgramFact::ValueFlags(flags)
+                } else if node.kid(Rule::with_two).is_some() {
+                    ProgramFact::PairFlags(flags)
                 } else if node.kid(Rule::with_attached).is_some() {
                     ProgramFact::AttachedFlags(flags)
                 } else if node.kid(Rule::without_values).is_some() {
@@ -59,7 +61,7 @@ impl<'t> Parser<'t> {
             }
             Rule::options => {
                 let word = node.kid(Rule::word)?.as_text();
-                let places = ["first", "late", "anywhere", "single-dash", "none"];
+                let places = ["first", "late", "anywhere", "bundled", "single-dash", "none"];
                 self.checked_word("place for options", &word, &places);
                 ProgramFact::Options(word)
             }
@@ -80,7 +82,11 @@ impl<'t> Parser<'t> {
             Rule::runs => self.runs_fact(node)?,
             Rule::lists => ProgramFact::ListsOperands,
             Rule::prints => ProgramFact::PrintsNames(self.words(node)),
-            Rule::connects => ProgramFact::ConnectsToOperands,
+            Rule::connects if node.kid(Rule::remote_operands).is_some() => ProgramFact::ConnectsToRemote,
+            Rule::connects => match self.effect_place(node) {
+                EffectPlace::Operands(0) => ProgramFact::ConnectsToOperands,
+                place => ProgramFact::ConnectsTo(place),
+            },
             _ => return None,
         };
         Some(Spanned { node: fact, span })
@@ -92,7 +98,13 @@ impl<'t> Parser<'t> {
     }
 
     fn effect_fact(&mut self, node: &Node<'t>, verb: Text) -> Option<ProgramFact> {
-        let place = if node.kid(Rule::but_last).is_some() {
+        let place = self.effect_place(node);
+        let (with, unless) = (condition(node, Rule::with_flags), condition(node, Rule::unless_flags));
+        Some(ProgramFact::Effect { verb, place, with, unless })
+    }
+
+    fn effect_place(&mut self, node: &Node<'t>) -> EffectPlace {
+        if node.kid(Rule::but_last).is_some() {
             EffectPlace::ButLast
         } else if node.kid(Rule::its_operands).is_some() {
             EffectPlace::Operands(self.skipped(node))
@@ -105,9 +117,7 @@ impl<'t> Parser<'t> {
             EffectPlace::Beginnings(texts.map(|text| text.value()).collect())
         } else {
             EffectPlace::Flags(flags(node))
-        };
-        let (with, unless) = (condition(node, Rule::with_flags), condition(node, Rule::unless_flags));
-        Some(ProgramFact::Effect { verb, place, with, unless })
+        }
     }
 
     fn skipped(&mut self, node: &Node<'t>) -> u32 {
@@ -137,11 +147,23 @@ impl<'t> Parser<'t> {
         }
         let (language, unless) = (self.language(node), condition(node, Rule::unless_flags));
         if node.kid(Rule::its_input).is_some() {
+            if node.kid(Rule::always).is_some() {
+                return Some(ProgramFact::RunsInputAlways(language));
+            }
             return Some(match (node.kid(Rule::as_words), node.kid(Rule::as_code)) {
                 (Some(_), _) => ProgramFact::RunsInputWords,
                 (_, Some(_)) => ProgramFact::RunsInputCode(language),
                 _ => ProgramFact::RunsInput,
             });
+        }
+        if let Some(texts) = node.kid(Rule::beginnings) {
+            let texts = texts.kids().filter(|kid| kid.rule() == Rule::string);
+            return Some(ProgramFact::RunsBeginnings(texts.map(|text| text.value()).collect()));
+        }
+        if node.kid(Rule::its_operands).is_some()
+            && let Some(language) = language
+        {
+            return Some(ProgramFact::RunsOperandsCode(language));
         }
         if let Some(operand) = node.kid(Rule::one_operand) {
             let number = self.operand_number(&operand);
@@ -153,7 +175,7 @@ impl<'t> Parser<'t> {
         }
         if node.kid(Rule::flags).is_some() {
             let form = node.kid(Rule::word)?.as_text();
-            self.checked_word("form of a command", &form, &["text", "words", "command", "code", "file"]);
+            self.checked_word("form of a command", &form, &["text", "words", "command", "module", "code", "file"]);
             if language.is_some() || ["code", "file"].contains(&form.node.as_str()) {
                 if form.node == "code" && language.is_none() {
                     let help = "write `as code of python`";

@@ -388,9 +388,28 @@ impl Printer<'_> {
                 pieces.extend(wrapped(flags.iter().map(|flag| self.word(flag)).collect()));
             }
         };
+        let texts_of = |head: &str, texts: &[Text]| {
+            let mut pieces = words(head, &[]);
+            let texts = texts.iter().map(|text| (text.span.start, self.quoted(text))).collect();
+            pieces.extend(wrapped(texts));
+            pieces
+        };
+        let place_of = |verb: &str, place: &EffectPlace| {
+            let no: &[Text] = &[];
+            match place {
+                EffectPlace::Operands(0) => words(&format!("{verb} its operands"), no),
+                EffectPlace::Operands(skip) => words(&format!("{verb} its operands after {skip}"), no),
+                EffectPlace::Operand(number) => words(&format!("{verb} operand {number}"), no),
+                EffectPlace::Last => words(&format!("{verb} its last operand"), no),
+                EffectPlace::ButLast => words(&format!("{verb} its operands but the last"), no),
+                EffectPlace::Flags(flags) => words(verb, flags),
+                EffectPlace::Beginnings(texts) => texts_of(verb, texts),
+            }
+        };
         match &fact.node {
             ProgramFact::SameWords(names) => words("same words", names),
             ProgramFact::ValueFlags(flags) => words("flags with values", flags),
+            ProgramFact::PairFlags(flags) => words("flags with two values", flags),
             ProgramFact::AttachedFlags(flags) => words("flags with attached values", flags),
             ProgramFact::PlainFlags(flags) => words("flags without values", flags),
             ProgramFact::PlaceholderFlags(flags) => words("flags with placeholders", flags),
@@ -447,21 +466,7 @@ impl Printer<'_> {
             }
             ProgramFact::RunsProjectCode => words("runs project code", &[]),
             ProgramFact::Effect { verb, place, with, unless } => {
-                let (verb, no): (&str, &[Text]) = (&verb.node, &[]);
-                let mut pieces = match place {
-                    EffectPlace::Operands(0) => words(&format!("{verb} its operands"), no),
-                    EffectPlace::Operands(skip) => words(&format!("{verb} its operands after {skip}"), no),
-                    EffectPlace::Operand(number) => words(&format!("{verb} operand {number}"), no),
-                    EffectPlace::Last => words(&format!("{verb} its last operand"), no),
-                    EffectPlace::ButLast => words(&format!("{verb} its operands but the last"), no),
-                    EffectPlace::Flags(flags) => words(verb, flags),
-                    EffectPlace::Beginnings(texts) => {
-                        let mut pieces = words(verb, no);
-                        let texts = texts.iter().map(|text| (text.span.start, self.quoted(text))).collect();
-                        pieces.extend(wrapped(texts));
-                        pieces
-                    }
-                };
+                let mut pieces = place_of(&verb.node, place);
                 condition(&mut pieces, "with", with);
                 condition(&mut pieces, "unless", unless);
                 pieces
@@ -472,11 +477,25 @@ impl Printer<'_> {
                 pieces
             }
             ProgramFact::UsesNetwork => words("uses the network", &[]),
+            ProgramFact::RunsBeginnings(texts) => {
+                let mut pieces = texts_of("runs", texts);
+                pieces.push(Piece::new(fact.span.end, Glue::Wrap, "as text"));
+                pieces
+            }
+            ProgramFact::RunsOperandsCode(language) => {
+                words(&format!("runs its operands as code of {}", language.node), &[])
+            }
+            ProgramFact::RunsInputAlways(language) => {
+                let of = language.as_ref().map(|word| format!(" as code of {}", word.node)).unwrap_or_default();
+                words(&format!("runs its input always{of}"), &[])
+            }
             ProgramFact::RunsInput => words("runs its input", &[]),
             ProgramFact::RunsInputWords => words("runs its input as words", &[]),
             ProgramFact::ListsOperands => words("lists its operands", &[]),
             ProgramFact::PrintsNames(names) => words("prints names for", names),
             ProgramFact::ConnectsToOperands => words("connects to its operands", &[]),
+            ProgramFact::ConnectsTo(place) => place_of("connects to", place),
+            ProgramFact::ConnectsToRemote => words("connects to its remote operands", &[]),
             ProgramFact::Under { words: names, .. } => words("under", names),
         }
     }

@@ -139,18 +139,23 @@ pub(crate) fn touches(program: Option<&Program>, reading: &Reading, words: &[Wor
     if program.effects.is_empty() {
         let mut touches = vec![Touch::UNSURE; words.len()];
         handed_on(program, reading, &mut touches);
+        if !reading.uncertain && !reading.parts.contains(&Part::Unclear) {
+            run_files(program, reading, words, &mut touches);
+        }
         return touches;
     }
     let used = |flags: &[String]| reading.flags.iter().any(|flag| flag.is(flags));
     let shaky = reading.uncertain || reading.parts.contains(&Part::Unclear);
     let mut touches: Vec<Touch> = reading.parts.iter().map(|part| start(program, part, shaky)).collect();
     touches.resize(words.len(), Touch::UNSURE);
+    let operands = files(program, reading);
     for effect in &program.effects {
         let holds = (effect.with.is_empty() || used(&effect.with)) && !used(&effect.unless);
         if holds {
-            apply(effect, reading, words, &mut touches);
+            apply(effect.verb.touch(), &effect.place, reading, &operands, words, &mut touches);
         }
     }
+    run_files(program, reading, words, &mut touches);
     if program.trees.as_ref().is_some_and(|flags| flags.is_empty() || used(flags)) {
         for touch in &mut touches {
             *touch = touch.and(Touch::TREE);
@@ -188,9 +193,13 @@ fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
                     (dashes..reading.parts.len()).for_each(&mut data);
                 }
             }
-            Inner::OperandText { index } | Inner::OperandCode { index, .. } => {
+            Inner::OperandText { index } => {
                 operands.get(*index as usize).into_iter().for_each(|at| data(*at));
             }
+            Inner::OperandCode { index, unless, .. } if !reading.flags.iter().any(|f| f.is(unless)) => {
+                operands.get(*index as usize).into_iter().for_each(|at| data(*at));
+            }
+            Inner::OperandsCode { .. } => operands.iter().for_each(|at| data(*at)),
             Inner::FlagText { flags } | Inner::FlagCode { flags, .. } => {
                 for used in reading.flags.iter().filter(|used| used.is(flags)) {
                     match used.value {
@@ -231,16 +240,116 @@ fn start(program: &Program, part: &Part, shaky: bool) -> Touch {
     }
 }
 
-fn apply(effect: &Effect, reading: &Reading, words: &[Word], touches: &mut [Touch]) {
-    let touch = effect.verb.touch();
-    let mut add = |at: usize| {
+/// The operands that effects are about: those that are code are no files.
+fn files(program: &Program, reading: &Reading) -> Vec<usize> {
+    let used = |flags: &[String]| reading.flags.iter().any(|flag| flag.is(flags));
+    let is_code = |at: usize| {
+        program.inner.iter().any(|inner| match inner {
+            Inner::OperandCode { index, unless, .. } => *index as usize == at && !used(unless),
+            Inner::OperandsCode { .. } => true,
+            _ => false,
+        })
+    };
+    reading.operands.iter().enumerate().filter(|(at, _)| !is_code(*at)).map(|(_, word)| *word).collect()
+}
+
+/// The files that are run are read and nothing else.
+fn run_files(program: &Program, reading: &Reading, words: &[Word], touches: &mut [Touch]) {
+    let used = |flags: &[String]| reading.flags.iter().any(|flag| flag.is(flags));
+    let run = Verb::Executes.touch();
+    for inner in &program.inner {
+        let place = match inner {
+            Inner::OperandFile { index, unless, .. } if !used(unless) => Place::Operand { index: *index },
+            Inner::FlagFile { flags, .. } => Place::Flags(flags.clone()),
+            _ => continue,
+        };
+        for_each(&place, reading, &reading.operands, words, |at| {
+            if let Some(old) = touches.get_mut(at) {
+                let plain = [Touch::DATA, Touch::UNSURE].contains(old);
+                *old = if plain { run } else { old.and(run) };
+            }
+        });
+    }
+}
+
+fn apply(
+    touch: Touch,
+    place: &Place,
+    reading: &Reading,
+    operands: &[usize],
+    words: &[Word],
+    touches: &mut [Touch],
+) {
+    for_each(place, reading, operands, words, |at| {
         if let Some(old) = touches.get_mut(at) {
             let plain = *old == Touch::DATA;
             *old = if plain { touch } else { old.and(touch) };
         }
-    };
-    let operands = &reading.operands;
-    match &effect.place {
+    });
+}
+
+/// A word that names another machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Peer {
+    /// A host or URL.
+    Host(Word),
+    /// Of the form `HOST:PATH`, or a file of this machine.
+    Remote(Word),
+}
+
+/// The machines that a command names by its program's data.
+pub(crate) fn peers(program: Option<&Program>, reading: &Reading, words: &[Word]) -> Vec<Peer> {
+    let Some(program) = program.map(|program| reading.effective(program)) else { return Vec::new() };
+    // A port is no host.
+    let is_port =
+        |text: &str| text.len() < 6 && !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let word = |at: usize| words.get(at);
+    let port = |at: usize| word(at).and_then(Word::known).is_some_and(is_port);
+    let operands: Vec<usize> = reading.operands.iter().copied().filter(|at| !port(*at)).collect();
+    let mut peers = Vec::new();
+    if program.operands_are_hosts {
+        // What stands behind the host is a command for it.
+        let skips = program.inner.iter().filter_map(|inner| match inner {
+            Inner::Operands { skip } | Inner::OperandsText { skip } => usize::try_from(*skip).ok(),
+            _ => None,
+        });
+        let count = skips.max().unwrap_or(usize::MAX);
+        peers.extend(operands.iter().take(count).filter_map(|at| word(*at)).cloned().map(Peer::Host));
+    }
+    for place in &program.hosts {
+        if let Place::Flags(flags) = place {
+            let used = reading.flags.iter().filter(|used| used.is(flags));
+            peers.extend(used.filter_map(|used| match used.value.as_ref()? {
+                FlagValue::Attached(value) => Some(Peer::Host(value.clone())),
+                FlagValue::Next(at) => word(*at).cloned().map(Peer::Host),
+            }));
+            continue;
+        }
+        for_each(place, reading, &operands, words, |at| {
+            let Some(word) = word(at) else { return };
+            peers.push(Peer::Host(match (place, word) {
+                (Place::Beginnings(texts), Word::Known(text)) => {
+                    let rest = texts.iter().find_map(|beginning| text.strip_prefix(beginning.as_str()));
+                    Word::Known(rest.unwrap_or(text).to_string())
+                }
+                _ => word.clone(),
+            }));
+        });
+    }
+    if program.remote_operands {
+        peers.extend(operands.iter().filter_map(|at| word(*at)).cloned().map(Peer::Remote));
+    }
+    peers
+}
+
+fn for_each(
+    place: &Place,
+    reading: &Reading,
+    operands: &[usize],
+    words: &[Word],
+    mut add: impl FnMut(usize),
+) {
+    match place {
         Place::Operands { skip } => operands.iter().skip(*skip as usize).for_each(|at| add(*at)),
         Place::Operand { index } => operands.get(*index as usize).into_iter().for_each(|at| add(*at)),
         Place::Last => operands.last().into_iter().for_each(|at| add(*at)),

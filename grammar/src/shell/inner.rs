@@ -3,7 +3,7 @@
 //! INVARIANT: a wrapper is listed as itself and as what it runs. Where the place of the inner command is not
 //! certain every reading is listed, with a gap; a text that nobody can read is a gap of the program that reads it.
 
-use super::effects::{Touch, touches};
+use super::effects::{Touch, peers, touches};
 use super::env::{Env, enter_dir};
 use super::flow::link::Written;
 use super::options::{FlagValue, Reading, read};
@@ -97,6 +97,7 @@ impl Walk<'_, '_, '_> {
             words: call.words.clone(),
             parts: reading.parts.clone(),
             touches: touches(program, &reading, &call.words),
+            peers: peers(program, &reading, &call.words),
             network: effective.is_some_and(|program| program.network || program.operands_are_hosts),
             project_code: effective.is_some_and(|program| program.project_code),
             assignments: call.assignments.clone(),
@@ -117,7 +118,13 @@ impl Walk<'_, '_, '_> {
         if omitted {
             if !call.redirects.is_empty() {
                 let bare =
-                    Command { words: Vec::new(), parts: Vec::new(), touches: Vec::new(), ..command.clone() };
+                    Command {
+                        words: Vec::new(),
+                        parts: Vec::new(),
+                        touches: Vec::new(),
+                        peers: Vec::new(),
+                        ..command.clone()
+                    };
                 self.w.commands.push(bare);
                 self.w.deferred.push(call.deferred);
             }

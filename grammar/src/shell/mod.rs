@@ -325,6 +325,8 @@ pub struct Command {
     pub parts: Vec<Part>,
     /// What it does with the file that each word names; same length as `words`.
     pub touches: Vec<effects::Touch>,
+    /// The hosts that it names, by its program's data.
+    pub peers: Vec<effects::Peer>,
     /// Its program sends and fetches over the network.
     pub network: bool,
     /// Its program runs code that the project holds.

@@ -194,7 +194,7 @@ impl Reader<'_> {
         let word = self.words.get(at);
         let tail = |name: &str| word.map(|word| cut(word, name));
         if starts_command(program, text) {
-            return self.command_flag(text, at);
+            return self.command_flag(text, at, starts_module(program, text));
         }
         // `fd -Hx CMD`: the last of a cluster.
         if program.style != OptionStyle::SingleDash
@@ -203,7 +203,8 @@ impl Reader<'_> {
             && starts_command(program, &format!("-{letter}"))
             && !text.chars().skip(1).any(|c| takes_value(program, &format!("-{c}")))
         {
-            return self.command_flag(&format!("-{letter}"), at);
+            let name = format!("-{letter}");
+            return self.command_flag(&name, at, starts_module(program, &name));
         }
         let long = text.starts_with("--") || program.style == OptionStyle::SingleDash || is_named(program, text);
         let (mut names, mut value, mut next) = (Vec::new(), None, None);
@@ -273,14 +274,14 @@ impl Reader<'_> {
         (at + 1 + count).min(self.words.len())
     }
 
-    /// `find -exec CMD ... ;`.
-    fn command_flag(&mut self, text: &str, at: usize) -> usize {
+    /// `find -exec CMD ... ;`; what a module is given goes to the end.
+    fn command_flag(&mut self, text: &str, at: usize, to_end: bool) -> usize {
         self.reading.parts.push(Part::Flag { names: vec![text.to_string()], value: None });
         self.reading.flags.push(FlagUse { name: text.to_string(), at, value: None });
         let mut end = at + 1;
         while let Some(word) = self.words.get(end) {
             self.reading.parts.push(Part::FlagValue { flag: text.to_string() });
-            if matches!(word.known(), Some(";" | "+")) {
+            if !to_end && matches!(word.known(), Some(";" | "+")) {
                 self.reading.commands.push((at + 1, end));
                 return end + 1;
             }
@@ -318,7 +319,10 @@ impl Reader<'_> {
         }
         let lists = [&program.flags, &program.attached_flags, &program.inert_flags, &program.input_flags];
         let inner = program.inner.iter().any(|inner| match inner {
-            Inner::FlagText { flags } | Inner::FlagWords { flags } | Inner::FlagCommand { flags } => {
+            Inner::FlagText { flags }
+            | Inner::FlagWords { flags }
+            | Inner::FlagCommand { flags }
+            | Inner::FlagModule { flags } => {
                 flags.iter().any(|f| f == name)
             }
             _ => false,
@@ -335,7 +339,14 @@ fn starts_command(program: &Program, name: &str) -> bool {
         OptionStyle::SingleDash => flag == name,
         _ => abbreviates(name, flag),
     };
-    program.inner.iter().any(|inner| matches!(inner, Inner::FlagCommand { flags } if flags.iter().any(same)))
+    let starts = |inner: &Inner| matches!(inner, Inner::FlagCommand { flags } | Inner::FlagModule { flags } if flags.iter().any(same));
+    program.inner.iter().any(starts)
+}
+
+/// Whether they are one only when their program is known.
+fn starts_module(program: &Program, name: &str) -> bool {
+    let named = |flags: &[String]| flags.iter().any(|flag| flag == name);
+    program.inner.iter().any(|inner| matches!(inner, Inner::FlagModule { flags } if named(flags)))
 }
 
 /// The text of a word when it is a certain flag of this style.

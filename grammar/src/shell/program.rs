@@ -5,7 +5,7 @@
 
 use super::Dialect;
 use super::code::Language;
-use super::effects::Effect;
+use super::effects::{Effect, Place};
 use std::rc::Rc;
 
 /// How a program reads its options.
@@ -64,6 +64,22 @@ pub enum Inner {
     FlagCommand {
         /// The flags, each with its dashes.
         flags: Vec<String>,
+    },
+    /// The rest of an operand with one of these beginnings is a shell text (`socat EXEC:TEXT`).
+    WordText {
+        /// The beginnings; the empty one is every operand.
+        prefixes: Vec<String>,
+    },
+    /// The words after one of these flags are a command, where the first of them is a program that is known
+    /// (`python -m pip`).
+    FlagModule {
+        /// The flags, each with its dashes.
+        flags: Vec<String>,
+    },
+    /// The operands together are code of another language (`redis-cli DEL x`).
+    OperandsCode {
+        /// The language.
+        language: Language,
     },
     /// Without operands (after those that another entry skips), what comes on standard input is a shell text.
     Input,
@@ -126,6 +142,8 @@ pub struct Program {
     pub style: OptionStyle,
     /// Flags that take a value, as the next word or attached.
     pub value_flags: Vec<String>,
+    /// Flags that take the next two words (`bwrap --bind A B`).
+    pub pair_flags: Vec<String>,
     /// Flags that take a value only when attached (`-i[SUF]`, `--color[=x]`).
     pub attached_flags: Vec<String>,
     /// Flags known to take no value. When there are any, a flag in no list makes the place of an inner command
@@ -135,6 +153,10 @@ pub struct Program {
     pub inert_flags: Vec<String>,
     /// `NAME=VALUE` operands may stand before the inner command.
     pub assignments: bool,
+    /// The first word may hold flags without a dash (`tar xzf FILE`).
+    pub bundled: bool,
+    /// Standard input is read as code although there are operands (`psql DB`, `at now`).
+    pub input_always: bool,
     /// Options may also follow the operands that are skipped (`ssh HOST -p 22 CMD`, `flock FILE -c TEXT`).
     pub late_options: bool,
     /// Inner commands.
@@ -161,6 +183,10 @@ pub struct Program {
     pub prints_names: Vec<String>,
     /// The operands are hosts or URLs it connects to.
     pub operands_are_hosts: bool,
+    /// Further words that are hosts or URLs it connects to.
+    pub hosts: Vec<Place>,
+    /// Operands of the form `HOST:PATH` are on other machines.
+    pub remote_operands: bool,
     /// What it does with the files that it names.
     pub effects: Vec<Effect>,
     /// It takes whole trees below what it names: with one of these flags, or always when the list is empty.

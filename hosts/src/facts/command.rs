@@ -6,7 +6,8 @@
 use super::path::{MAX_PATH_BYTES, Named, Namer, Raw};
 use super::spelling::{HOLE, unescape_glob};
 use super::{Builder, url};
-use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece, program::Inner, program::Program};
+use policy_grammar::shell::effects::Peer;
+use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
 use std::rc::Rc;
 
@@ -133,7 +134,6 @@ impl Builder<'_> {
             gap: gap_of(&command, gap),
             ..CommandFact::default()
         };
-        let program = self.program_of(&command);
         fact.touches = touches_of(&command, fact.gap.is_empty());
         let names_only = fact.touches.iter().all(|access| *access == Access::NAME);
         for (at, (word, part)) in command.words.iter().zip(&command.parts).enumerate() {
@@ -155,7 +155,7 @@ impl Builder<'_> {
             }
             fact.word_paths.push(one);
         }
-        self.hosts_of(&command, program.as_deref(), &origin, &mut fact);
+        self.hosts_of(&command, &origin, &mut fact);
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
         }
@@ -174,25 +174,6 @@ impl Builder<'_> {
             None => String::new(),
         };
         self.facts.commands.push(fact);
-    }
-
-    fn program_of(&self, command: &shell::Command) -> Option<Known> {
-        let name = command.words.first()?.known()?;
-        // `./ls` is not `ls`.
-        if name.contains(['/', '\\']) {
-            return None;
-        }
-        let program = self.programs.shared(name).or_else(|| self.programs.shared(&name.to_lowercase()))?;
-        let operands: Vec<&str> = operands(command).map(|word| word.known().unwrap_or_default()).collect();
-        let fits = |words: &[String]| words.iter().zip(&operands).filter(|(a, b)| a == *b).count();
-        let chosen = program
-            .subcommands
-            .iter()
-            .enumerate()
-            .filter(|(_, sub)| fits(&sub.words) == sub.words.len())
-            .max_by_key(|(_, sub)| sub.words.len())
-            .map(|(at, _)| at);
-        Some(Known { program, chosen })
     }
 
     fn word_path(
@@ -243,7 +224,6 @@ impl Builder<'_> {
     fn hosts_of(
         &mut self,
         command: &shell::Command,
-        program: Option<&Program>,
         origin: &Origin,
         fact: &mut CommandFact,
     ) {
@@ -258,38 +238,20 @@ impl Builder<'_> {
                 hosts.extend(device_host(&text.text));
             }
         }
-        let name = command.words.first().and_then(shell::Word::known).unwrap_or_default();
-        let name = name.rsplit('/').next().unwrap_or_default().to_lowercase();
-        let connects = connects(&name, program);
-        let copies = ["scp", "rsync", "sftp"].contains(&name.as_str())
-            || name == "git"
-                && operands(command).next().and_then(shell::Word::known).is_some_and(|sub| {
-                    ["clone", "fetch", "push", "pull", "remote", "ls-remote", "submodule"].contains(&sub)
-                });
-        let mut at = 0;
-        for word in operands(command) {
-            // A port is no host; `-p 22` of a program without data looks like an operand.
-            let is_number = word
-                .known()
-                .is_some_and(|text| text.len() < 6 && text.bytes().all(|byte| byte.is_ascii_digit()));
-            let connect = at < connects && !is_number;
-            at += usize::from(!is_number);
-            if !connect && !copies && !may_hold_user(word) {
-                continue;
-            }
+        for peer in &command.peers {
+            let (word, remote) = match peer {
+                Peer::Host(word) => (word, false),
+                Peer::Remote(word) => (word, true),
+            };
             for text in texts(word) {
-                if connect && !text.text.starts_with(['/', '.', '@', '-']) {
-                    let text = if text.form == Form::Glob { unescape_glob(&text.text) } else { text.text };
-                    hosts.extend(url::whole(&text, true));
-                } else if url::has_url(&text.text) {
-                    // Its host was found above.
-                } else if text.text.contains(HOLE) && copies {
-                    hosts.extend(url::Hosts::any());
-                } else if copies || text.text.split(':').next().is_some_and(|front| front.contains('@')) {
-                    // `./a:b` is a file.
-                    if let Some(host) = url::copy_host(&text.text) {
-                        hosts.extend(url::whole(&host, true));
-                    }
+                hosts.extend(if remote { remote_hosts(&text) } else { named_hosts(text) });
+            }
+        }
+        // `user@host:path` is on another machine whatever the program.
+        for word in operands(command).filter(|word| may_hold_user(word)) {
+            for text in texts(word) {
+                if text.text.split(':').next().is_some_and(|front| front.contains('@')) {
+                    hosts.extend(remote_hosts(&text));
                 }
             }
         }
@@ -426,25 +388,26 @@ fn operands(command: &shell::Command) -> impl Iterator<Item = &shell::Word> {
         .map(|(word, _)| word)
 }
 
-/// How many of its operands a program connects to.
-fn connects(name: &str, program: Option<&Program>) -> usize {
-    if let Some(program) = program.filter(|program| program.operands_are_hosts) {
-        // What stands behind the host is a command for it.
-        return program
-            .inner
-            .iter()
-            .filter_map(|inner| match inner {
-                Inner::Operands { skip } | Inner::OperandsText { skip } => usize::try_from(*skip).ok(),
-                _ => None,
-            })
-            .max()
-            .unwrap_or(usize::MAX);
+/// The hosts of a word that is a host or URL.
+fn named_hosts(text: Text) -> url::Hosts {
+    if text.text.starts_with(['/', '.', '@', '-']) {
+        return url::Hosts::default();
     }
-    match name {
-        "ssh" | "mosh" | "telnet" | "ftp" | "ping" | "nc" | "ncat" | "netcat" => 1,
-        "curl" | "wget" | "xh" | "lynx" | "w3m" => usize::MAX,
-        _ => 0,
+    let text = if text.form == Form::Glob { unescape_glob(&text.text) } else { text.text };
+    url::whole(&text, true)
+}
+
+/// The host of a word that is `HOST:PATH` or a file.
+fn remote_hosts(text: &Text) -> url::Hosts {
+    if url::has_url(&text.text) {
+        // Its host is found in any case.
+        return url::Hosts::default();
     }
+    if text.text.contains(HOLE) {
+        return url::Hosts::any();
+    }
+    // `./a:b` is a file.
+    url::copy_host(&text.text).map(|host| url::whole(&host, true)).unwrap_or_default()
 }
 
 fn may_hold_user(word: &shell::Word) -> bool {

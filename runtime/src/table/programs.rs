@@ -50,11 +50,14 @@ impl Table<'_> {
                 _ => return Err(Damaged),
             },
             value_flags: self.read_texts(words)?,
+            pair_flags: self.read_texts(words)?,
             attached_flags: self.read_texts(words)?,
             flags: self.read_texts(words)?,
             inert_flags: self.read_texts(words)?,
             assignments: self.flag(words.next()?)?,
             late_options: self.flag(words.next()?)?,
+            bundled: self.flag(words.next()?)?,
+            input_always: self.flag(words.next()?)?,
             inner: (0..words.count()?).map(|_| self.read_inner(words)).collect::<Read<_>>()?,
             subcommands: (0..words.count()?)
                 .map(|_| {
@@ -83,6 +86,8 @@ impl Table<'_> {
             names_only: self.flag(words.next()?)?,
             prints_names: self.read_texts(words)?,
             operands_are_hosts: self.flag(words.next()?)?,
+            remote_operands: self.flag(words.next()?)?,
+            hosts: (0..words.count()?).map(|_| self.read_place(words)).collect::<Read<_>>()?,
             effects: (0..words.count()?).map(|_| self.read_effect(words)).collect::<Read<_>>()?,
             trees: {
                 let some = self.flag(words.next()?)?;
@@ -97,17 +102,21 @@ impl Table<'_> {
     fn read_effect(&self, words: &mut Words<'_>) -> Read<Effect> {
         Ok(Effect {
             verb: words.next()?,
-            place: match words.next()? {
-                0 => Place::Operands { skip: words.next()? },
-                1 => Place::Operand { index: words.next()? },
-                2 => Place::Last,
-                3 => Place::ButLast,
-                4 => Place::Flags(self.read_texts(words)?),
-                5 => Place::Beginnings(self.read_texts(words)?),
-                _ => return Err(Damaged),
-            },
+            place: self.read_place(words)?,
             with: self.read_texts(words)?,
             unless: self.read_texts(words)?,
+        })
+    }
+
+    fn read_place(&self, words: &mut Words<'_>) -> Read<Place> {
+        Ok(match words.next()? {
+            0 => Place::Operands { skip: words.next()? },
+            1 => Place::Operand { index: words.next()? },
+            2 => Place::Last,
+            3 => Place::ButLast,
+            4 => Place::Flags(self.read_texts(words)?),
+            5 => Place::Beginnings(self.read_texts(words)?),
+            _ => return Err(Damaged),
         })
     }
 
@@ -140,6 +149,9 @@ impl Table<'_> {
                 let language = words.next()?;
                 Inner::FlagFile { flags: self.read_texts(words)?, language }
             }
+            15 => Inner::WordText { prefixes: self.read_texts(words)? },
+            16 => Inner::FlagModule { flags: self.read_texts(words)? },
+            17 => Inner::OperandsCode { language: words.next()? },
             _ => return Err(Damaged),
         })
     }

@@ -149,7 +149,7 @@ impl Walk<'_, '_, '_> {
         let first = at.and_then(|at| call.words.get(at));
         let named =
             matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
-        let forced = reading.flags.iter().any(|used| used.is(&program.input_flags));
+        let forced = program.input_always || reading.flags.iter().any(|used| used.is(&program.input_flags));
         match (first, at) {
             (Some(_), _) if named || forced => {}
             (Some(word), Some(at)) => {

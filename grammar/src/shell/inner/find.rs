@@ -58,12 +58,21 @@ impl Walk<'_, '_, '_> {
         let shape = Shape { placeholders, below: None, root: None, appends, fills };
         let shell = is_shell_like(effective);
         let text_flag = |flags: &[String]| reading.flags.iter().any(|used| used.is(flags));
-        let reads_text = effective.inner.iter().any(|inner| match inner {
-            Inner::FlagText { flags } | Inner::FlagCode { flags, .. } | Inner::FlagFile { flags, .. } => {
-                text_flag(flags)
-            }
-            _ => false,
-        });
+        let reads_text = effective
+            .inner
+            .iter()
+            .any(|inner| matches!(inner, Inner::FlagText { flags } if text_flag(flags)));
+        // With code in an argument or a file, standard input is data.
+        let reads_code = reads_text
+            || effective.inner.iter().any(|inner| match inner {
+                Inner::FlagCode { flags, .. } | Inner::FlagModule { flags } => text_flag(flags),
+                Inner::FlagFile { flags, .. } => !shell && text_flag(flags),
+                Inner::OperandCode { index, unless, .. } => {
+                    reading.operands.len() > *index as usize && !text_flag(unless)
+                }
+                Inner::OperandsCode { .. } => !reading.operands.is_empty(),
+                _ => false,
+            });
         // The words of `env -S TEXT` come before the operands, so the operands alone are no command.
         let splits = effective
             .inner
@@ -173,10 +182,10 @@ impl Walk<'_, '_, '_> {
                         self.nested(finder, words, *start, &shape);
                     }
                 }
-                Inner::Input => self.input(finder, effective, reading, reads_text, None),
+                Inner::Input => self.input(finder, effective, reading, reads_code, None),
                 Inner::InputCode { language } => {
                     let language = language.unwrap_or(Language::Other);
-                    self.input(finder, effective, reading, reads_text, Some(language));
+                    self.input(finder, effective, reading, reads_code, Some(language));
                 }
                 Inner::FlagCode { flags, language } => self.flag_code(finder, reading, flags, *language),
                 Inner::OperandCode { index, unless, language } => {
@@ -206,7 +215,62 @@ impl Walk<'_, '_, '_> {
                         }
                     }
                 }
+                Inner::WordText { prefixes } => self.word_texts(finder, effective, reading, prefixes),
+                Inner::FlagModule { flags } => {
+                    for used in reading.flags.iter().filter(|used| used.is(flags)) {
+                        self.module(finder, reading, used.at, &shape);
+                    }
+                }
+                Inner::OperandsCode { .. } => {
+                    if !reading.operands.is_empty() {
+                        self.gap(finder.index, Gap::UnreadCode);
+                    }
+                }
                 Inner::InputWords => {}
+            }
+        }
+    }
+
+    /// `socat EXEC:TEXT`: what stands behind a beginning.
+    fn word_texts(
+        &mut self,
+        finder: &Finder<'_>,
+        program: &Program,
+        reading: &Reading,
+        prefixes: &[String],
+    ) {
+        let call = finder.outer;
+        for word in reading.operands.iter().filter_map(|at| call.words.get(*at)) {
+            let every = prefixes.iter().any(String::is_empty);
+            match word {
+                Word::Known(text) => {
+                    if let Some(text) = prefixes.iter().find_map(|prefix| behind(text, prefix)) {
+                        self.text(finder, Text::Known(text.to_string()), program, &[]);
+                    }
+                }
+                Word::Unknown(pieces) if !every => {
+                    let Some(Piece::Text(first)) = pieces.first() else { continue };
+                    let Some(rest) = prefixes.iter().find_map(|prefix| behind(first, prefix)) else { continue };
+                    let mut pieces = pieces.clone();
+                    if let Some(first) = pieces.first_mut() {
+                        *first = Piece::Text(rest.to_string());
+                    }
+                    self.text(finder, joined(&[Word::Unknown(pieces)], " "), program, &[]);
+                }
+                word if every => self.text(finder, joined(std::slice::from_ref(word), " "), program, &[]),
+                _ => {}
+            }
+        }
+    }
+
+    /// `python -m pip install x`: a module that is known as a program is one.
+    fn module(&mut self, finder: &Finder<'_>, reading: &Reading, at: usize, shape: &Shape) {
+        for (start, end) in reading.commands.iter().filter(|(start, _)| *start == at + 1) {
+            let words = finder.outer.words.get(*start..*end).unwrap_or_default().to_vec();
+            match words.first().map(Word::known) {
+                Some(Some(name)) if self.w.programs.program(name).is_none() => {}
+                Some(Some(_)) => self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() }),
+                _ => self.gap(finder.index, Gap::UnreadCode),
             }
         }
     }
