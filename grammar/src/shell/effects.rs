@@ -215,7 +215,10 @@ fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
                     (*start..*end).for_each(&mut data);
                 }
             }
-            Inner::SettingText { .. }
+            Inner::OperandCode { .. }
+            | Inner::SettingText { .. }
+            | Inner::WordText { .. }
+            | Inner::FlagModule { .. }
             | Inner::FlagWords { .. }
             | Inner::Input
             | Inner::InputCode { .. }
@@ -229,7 +232,14 @@ fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
 /// What a word is before any effect: data, where the program's data knows its flag.
 fn start(program: &Program, part: &Part, shaky: bool) -> Touch {
     let told = |flag: &String| {
-        [&program.value_flags, &program.attached_flags, &program.flags].iter().any(|list| list.contains(flag))
+        let lists = [
+            &program.value_flags,
+            &program.pair_flags,
+            &program.attached_flags,
+            &program.flags,
+            &program.dir_flags,
+        ];
+        lists.iter().any(|list| list.contains(flag))
     };
     match part {
         _ if shaky => Touch::UNSURE,
