@@ -55,7 +55,13 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
         OptionStyle::SingleDash => 2,
         OptionStyle::None => 3,
     });
-    for list in [&program.value_flags, &program.pair_flags, &program.attached_flags, &program.flags, &program.inert_flags] {
+    for list in [
+        &program.value_flags,
+        &program.pair_flags,
+        &program.attached_flags,
+        &program.flags,
+        &program.inert_flags,
+    ] {
         texts(store, list, out);
     }
     let marks = [program.assignments, program.late_options, program.bundled, program.input_always];

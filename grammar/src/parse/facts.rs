@@ -175,7 +175,11 @@ impl<'t> Parser<'t> {
         }
         if node.kid(Rule::flags).is_some() {
             let form = node.kid(Rule::word)?.as_text();
-            self.checked_word("form of a command", &form, &["text", "words", "command", "module", "code", "file"]);
+            self.checked_word(
+                "form of a command",
+                &form,
+                &["text", "words", "command", "module", "code", "file"],
+            );
             if language.is_some() || ["code", "file"].contains(&form.node.as_str()) {
                 if form.node == "code" && language.is_none() {
                     let help = "write `as code of python`";

@@ -486,7 +486,8 @@ impl Printer<'_> {
                 words(&format!("runs its operands as code of {}", language.node), &[])
             }
             ProgramFact::RunsInputAlways(language) => {
-                let of = language.as_ref().map(|word| format!(" as code of {}", word.node)).unwrap_or_default();
+                let of =
+                    language.as_ref().map(|word| format!(" as code of {}", word.node)).unwrap_or_default();
                 words(&format!("runs its input always{of}"), &[])
             }
             ProgramFact::RunsInput => words("runs its input", &[]),

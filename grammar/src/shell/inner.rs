@@ -17,6 +17,7 @@ mod carried;
 mod code;
 mod file;
 mod find;
+mod texts;
 pub(crate) mod words;
 
 /// Builtins that a POSIX shell finds before a function of the same name.

@@ -206,7 +206,8 @@ impl Reader<'_> {
             let name = format!("-{letter}");
             return self.command_flag(&name, at, starts_module(program, &name));
         }
-        let long = text.starts_with("--") || program.style == OptionStyle::SingleDash || is_named(program, text);
+        let long =
+            text.starts_with("--") || program.style == OptionStyle::SingleDash || is_named(program, text);
         let (mut names, mut value, mut next) = (Vec::new(), None, None);
         if long {
             let name = text.split_once('=').map_or(text, |(name, _)| name);
@@ -322,9 +323,7 @@ impl Reader<'_> {
             Inner::FlagText { flags }
             | Inner::FlagWords { flags }
             | Inner::FlagCommand { flags }
-            | Inner::FlagModule { flags } => {
-                flags.iter().any(|f| f == name)
-            }
+            | Inner::FlagModule { flags } => flags.iter().any(|f| f == name),
             _ => false,
         });
         program.flags.is_empty()

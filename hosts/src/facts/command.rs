@@ -221,12 +221,7 @@ impl Builder<'_> {
         Some(index)
     }
 
-    fn hosts_of(
-        &mut self,
-        command: &shell::Command,
-        origin: &Origin,
-        fact: &mut CommandFact,
-    ) {
+    fn hosts_of(&mut self, command: &shell::Command, origin: &Origin, fact: &mut CommandFact) {
         let mut hosts = url::Hosts::default();
         for word in &command.words {
             for text in texts(word) {

@@ -4,6 +4,7 @@
 //! the program that reads it, whatever else is listed.
 
 use super::below::searched;
+use super::texts::behind;
 use super::words::{complete, fed, search, substitute};
 use super::{Call, Finder, value_of};
 use crate::shell::code::Language;
@@ -34,6 +35,13 @@ pub(super) struct Shape {
     pub(super) appends: bool,
     /// Its placeholder stands for words of the input.
     pub(super) fills: bool,
+}
+
+impl Shape {
+    /// That of a command to which nothing is appended.
+    pub(super) fn once(&self) -> Shape {
+        Shape { appends: false, ..self.clone() }
+    }
 }
 
 impl Walk<'_, '_, '_> {
@@ -231,50 +239,6 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// `socat EXEC:TEXT`: what stands behind a beginning.
-    fn word_texts(
-        &mut self,
-        finder: &Finder<'_>,
-        program: &Program,
-        reading: &Reading,
-        prefixes: &[String],
-    ) {
-        let call = finder.outer;
-        for word in reading.operands.iter().filter_map(|at| call.words.get(*at)) {
-            let every = prefixes.iter().any(String::is_empty);
-            match word {
-                Word::Known(text) => {
-                    if let Some(text) = prefixes.iter().find_map(|prefix| behind(text, prefix)) {
-                        self.text(finder, Text::Known(text.to_string()), program, &[]);
-                    }
-                }
-                Word::Unknown(pieces) if !every => {
-                    let Some(Piece::Text(first)) = pieces.first() else { continue };
-                    let Some(rest) = prefixes.iter().find_map(|prefix| behind(first, prefix)) else { continue };
-                    let mut pieces = pieces.clone();
-                    if let Some(first) = pieces.first_mut() {
-                        *first = Piece::Text(rest.to_string());
-                    }
-                    self.text(finder, joined(&[Word::Unknown(pieces)], " "), program, &[]);
-                }
-                word if every => self.text(finder, joined(std::slice::from_ref(word), " "), program, &[]),
-                _ => {}
-            }
-        }
-    }
-
-    /// `python -m pip install x`: a module that is known as a program is one.
-    fn module(&mut self, finder: &Finder<'_>, reading: &Reading, at: usize, shape: &Shape) {
-        for (start, end) in reading.commands.iter().filter(|(start, _)| *start == at + 1) {
-            let words = finder.outer.words.get(*start..*end).unwrap_or_default().to_vec();
-            match words.first().map(Word::known) {
-                Some(Some(name)) if self.w.programs.program(name).is_none() => {}
-                Some(Some(_)) => self.nested(finder, words, *start, &Shape { appends: false, ..shape.clone() }),
-                _ => self.gap(finder.index, Gap::UnreadCode),
-            }
-        }
-    }
-
     /// Operands that are a command.
     fn operands(
         &mut self,
@@ -341,7 +305,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// Lists an inner command.
-    fn nested(&mut self, finder: &Finder<'_>, words: Vec<Word>, from: usize, shape: &Shape) {
+    pub(super) fn nested(&mut self, finder: &Finder<'_>, words: Vec<Word>, from: usize, shape: &Shape) {
         let mut call = finder.inner.clone();
         call.ranges = finder.outer.ranges.get(from..).unwrap_or_default().to_vec();
         call.ranges.truncate(words.len());
@@ -536,23 +500,4 @@ pub(super) fn joined(words: &[Word], separator: &str) -> Text {
         (true, true) => Text::Guess(out),
         (true, false) => Text::Unread,
     }
-}
-
-/// What stands behind a beginning in which `*` is any run without `=`.
-fn behind<'v>(value: &'v str, prefix: &str) -> Option<&'v str> {
-    match prefix.split_once('*') {
-        None => strip(value, prefix),
-        Some((before, after)) => {
-            let rest = strip(value, before)?;
-            let mark = rest.find('=')?;
-            let at = rest.to_ascii_lowercase().find(&after.to_ascii_lowercase()).filter(|at| *at <= mark)?;
-            rest.get(at + after.len()..)
-        }
-    }
-}
-
-/// What stands behind a beginning in any case: names of settings often ignore it.
-fn strip<'v>(value: &'v str, prefix: &str) -> Option<&'v str> {
-    let front = value.get(..prefix.len())?;
-    front.eq_ignore_ascii_case(prefix).then(|| value.get(prefix.len()..))?
 }
