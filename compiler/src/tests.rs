@@ -209,9 +209,9 @@ fn scopes() {
 fn run_lines() {
     let policy = good(
         r#"
-        program npm { same words install, i, add }
+        program nqm { same words install, i, add }
         guard g on bash {
-          deny run `npm install` touching "main", "./x", "+*" except "/y" via sudo, doas
+          deny run `nqm install` touching "main", "./x", "+*" except "/y" via sudo, doas
           deny run `*` except `apt install ...`, `ls` via sudo
           deny run `a | b {c,d}` writing "/dev/sd*"
         }
@@ -225,7 +225,7 @@ fn run_lines() {
             _ => None,
         })
         .collect();
-    let npm = runs.iter().find(|r| r.stages[0].program == ["npm"]).unwrap();
+    let npm = runs.iter().find(|r| r.stages[0].program == ["nqm"]).unwrap();
     assert_eq!(npm.stages[0].terms, [ir::RunTerm::Word(vec!["install".into(), "i".into(), "add".into()])]);
     let touching = npm.touching.as_ref().unwrap();
     assert_eq!(touching.paths, ["./x"]);
