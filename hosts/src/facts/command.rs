@@ -187,6 +187,12 @@ impl Builder<'_> {
         if text.text.len() > MAX_PATH_BYTES || is_remote(&text.text) {
             return None;
         }
+        // `@FILE` and `name=@FILE` of what is sent are that file and no other.
+        let sent = access.any(Access::SEND).then(|| sent_file(&text.text)).flatten();
+        if let Some(file) = sent.filter(|file| !is_remote(file)) {
+            let named = self.namer.word(base, file, text.form, true);
+            return self.command_path(file, named, access, origin, fact);
+        }
         let mut named = self.namer.word(base, &text.text, text.form, text.tilde);
         for inner in inner_texts(&text.text) {
             let more = self.namer.word(base, inner, text.form, true);
@@ -439,6 +445,12 @@ fn is_name(word: &shell::Word, part: &shell::Part) -> bool {
         Piece::Tilde(_) | Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) => false,
     };
     pieces.first() == Some(&Piece::Name) && pieces.iter().all(plain)
+}
+
+/// The file of a word that is sent: `@FILE`, `name=@FILE`.
+fn sent_file(text: &str) -> Option<&str> {
+    let file = text.strip_prefix('@').or_else(|| text.split_once("=@").map(|(_, file)| file))?;
+    (!file.is_empty()).then_some(file)
 }
 
 /// Further paths inside a word: `of=PATH`, `@PATH`, `PATH:PATH`.
