@@ -68,6 +68,13 @@ pub struct Engine {
     resolver: (PathBuf, DiskResolver),
 }
 
+/// Facts that were made for a layer.
+struct Known {
+    places: Places,
+    layer: Rc<Layer>,
+    facts: Facts,
+}
+
 /// Where a call happens.
 struct Scene {
     /// What `./` stands for in layers that are no project's.
@@ -109,11 +116,15 @@ impl Engine {
             self.resolver = (scene.root.clone(), resolver);
         }
         let always = self.layers.always();
-        let facts = self.facts(call, &scene, &always);
+        let places = self.places(&scene, &always);
+        let facts = self.facts(call, &places, &always);
         let problem = self.touch(&facts, &mut scene);
         let layers = self.layers_of(&scene);
-        let verdicts = layers.iter().map(|layer| self.ask(call, &scene, layer)).collect();
+        // What is known of programs and where things are is mostly the same for all layers: then so are the facts.
+        let mut known = vec![Known { places, layer: always, facts }];
+        let verdicts = layers.iter().map(|layer| self.ask(call, &scene, layer, &mut known)).collect();
         let mut verdict = combine(verdicts);
+        let facts = known.swap_remove(0).facts;
         for cause in scene.problem.iter().chain(&problem) {
             at_least_ask(&mut verdict, cause);
         }
@@ -256,12 +267,11 @@ impl Engine {
         if all { PathBuf::from(NO_PROJECT) } else { root.to_path_buf() }
     }
 
-    fn facts(&self, call: &Call, scene: &Scene, layer: &Layer) -> Facts {
-        let places = self.places(scene, layer);
-        let table = layer.table.as_ref().ok().and_then(|bytes| Table::open(bytes).ok());
+    fn facts(&self, call: &Call, places: &Places, layer: &Layer) -> Facts {
+        let table = layer.table.as_ref().ok().and_then(|bytes| Table::open_again(bytes).ok());
         match table {
-            Some(table) => self.extract(call, &places, &TablePrograms::new(table)),
-            None => self.extract(call, &places, &NoPrograms),
+            Some(table) => self.extract(call, places, &TablePrograms::new(table)),
+            None => self.extract(call, places, &NoPrograms),
         }
     }
 
@@ -273,7 +283,7 @@ impl Engine {
         }
     }
 
-    fn ask(&self, call: &Call, scene: &Scene, layer: &Layer) -> Verdict {
+    fn ask(&self, call: &Call, scene: &Scene, layer: &Rc<Layer>, known: &mut Vec<Known>) -> Verdict {
         let bytes = match &layer.table {
             Ok(bytes) => bytes,
             // SECURITY: the cause may quote a project's own words.
@@ -282,12 +292,24 @@ impl Engine {
             }
             Err(cause) => return refusal(&format!("the policy cannot be used: {cause}")),
         };
-        let table = match Table::open(bytes) {
+        let table = match Table::open_again(bytes) {
             Ok(table) => table,
             Err(error) => return refusal(&format!("`{}`: {error}", layer.name)),
         };
-        let facts = self.extract(call, &self.places(scene, layer), &TablePrograms::new(table));
-        let verdict = policy_runtime::decide(&table, &facts, &Context { today: today() });
+        let places = self.places(scene, layer);
+        let same = |known: &Known| {
+            let other = known.layer.table.as_ref().ok().and_then(|bytes| Table::open_again(bytes).ok());
+            known.places == places && other.is_some_and(|other| table.knows_the_same_programs(&other))
+        };
+        let at = known.iter().position(same).unwrap_or_else(|| {
+            let facts = self.extract(call, &places, &TablePrograms::new(table));
+            known.push(Known { places, layer: layer.clone(), facts });
+            known.len() - 1
+        });
+        let Some(Known { facts, .. }) = known.get(at) else {
+            return refusal("the facts of the call are lost");
+        };
+        let verdict = policy_runtime::decide(&table, facts, &Context { today: today() });
         match &layer.stale {
             _ if layer.restricted => restrict(verdict),
             Some(cause) => stale(verdict, cause),

@@ -24,7 +24,7 @@ pub(super) fn programs(store: &mut Store, programs: &[Program]) {
         }
     }
     for ((hash, name), at) in keys {
-        let text = store.text(name);
+        let text = store.program_text(name);
         let [low, high] = halves(hash);
         store.record(Section::ProgramKeys, &[low, high, text.first, text.count, at]);
     }
@@ -42,7 +42,7 @@ fn count(len: usize) -> u32 {
 fn texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
     out.push(count(texts.len()));
     for text in texts {
-        let Range { first, count } = store.text(text);
+        let Range { first, count } = store.program_text(text);
         out.extend([first, count]);
     }
 }
@@ -202,17 +202,17 @@ fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
 pub(super) fn run(store: &mut Store, pattern: &RunPattern) -> u32 {
     let mut out = vec![count(pattern.stages.len())];
     for stage in &pattern.stages {
-        texts(store, &stage.program, &mut out);
+        run_texts(store, &stage.program, &mut out);
         out.push(count(stage.terms.len()));
         for term in &stage.terms {
             match term {
                 RunTerm::Word(words) => {
                     out.push(0);
-                    texts(store, words, &mut out);
+                    run_texts(store, words, &mut out);
                 }
                 RunTerm::Flag(flags) => {
                     out.push(1);
-                    texts(store, flags, &mut out);
+                    run_texts(store, flags, &mut out);
                 }
                 RunTerm::AnyWord => out.push(2),
                 RunTerm::AnyFlags => out.push(3),
@@ -224,7 +224,7 @@ pub(super) fn run(store: &mut Store, pattern: &RunPattern) -> u32 {
     for set in [&pattern.reading, &pattern.writing, &pattern.deleting, &pattern.sending] {
         operand_set(store, set.as_ref(), &mut out);
     }
-    texts(store, &pattern.via, &mut out);
+    run_texts(store, &pattern.via, &mut out);
     store.words(Section::Runs, &out)
 }
 
@@ -232,7 +232,15 @@ fn operand_set(store: &mut Store, set: Option<&OperandSet>, out: &mut Vec<u32>) 
     out.push(u32::from(set.is_some()));
     if let Some(set) = set {
         for list in [&set.paths, &set.texts, &set.except_paths, &set.except_texts] {
-            texts(store, list, out);
+            run_texts(store, list, out);
         }
+    }
+}
+
+fn run_texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
+    out.push(count(texts.len()));
+    for text in texts {
+        let Range { first, count } = store.text(text);
+        out.extend([first, count]);
     }
 }

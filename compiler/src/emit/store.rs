@@ -17,6 +17,7 @@ pub(super) struct Range {
 pub(super) struct Store {
     sections: [Vec<u8>; SECTIONS],
     texts: HashMap<String, Range>,
+    program_texts: HashMap<String, Range>,
     lists: HashMap<Vec<u32>, Range>,
     text_lists: HashMap<Vec<Range2>, Range>,
     automata: HashMap<Vec<u8>, Range>,
@@ -83,6 +84,23 @@ impl Store {
             bytes.extend_from_slice(text.as_bytes());
         }
         self.texts.insert(text.to_owned(), range);
+        range
+    }
+
+    /// A text of what is known of programs.
+    pub(super) fn program_text(&mut self, text: &str) -> Range {
+        if text.is_empty() {
+            return Range::default();
+        }
+        if let Some(range) = self.program_texts.get(text) {
+            return *range;
+        }
+        let (start, count) = (self.len(Section::ProgramTexts), text.len());
+        let range = Range { first: self.number(start), count: self.number(count) };
+        if let Some(bytes) = self.section(Section::ProgramTexts) {
+            bytes.extend_from_slice(text.as_bytes());
+        }
+        self.program_texts.insert(text.to_owned(), range);
         range
     }
 

@@ -91,17 +91,19 @@ pub enum Section {
     Runs,
     /// Automata, each at a multiple of 64.
     Automata,
-    /// Hash (low, high), name, offset in [`Section::Programs`].
+    /// Hash (low, high), name in [`Section::ProgramTexts`], offset in [`Section::Programs`].
     ProgramKeys,
     /// Words of what is known of programs.
     Programs,
+    /// Texts of what is known of programs alone, so that two tables with the same knowledge have the same bytes here.
+    ProgramTexts,
 }
 
 /// How many sections there are.
-pub const SECTIONS: usize = 19;
+pub const SECTIONS: usize = 20;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1];
+pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1];
 
 /// What a group's lines are.
 pub mod role {

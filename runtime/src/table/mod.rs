@@ -39,6 +39,24 @@ impl<'a> Table<'a> {
     ///
     /// When the bytes are not a whole, undamaged table that this build understands.
     pub fn open(bytes: &'a [u8]) -> Result<Table<'a>, TableError> {
+        let (table, body) = Table::framed(bytes)?;
+        if u64_at(table.header, at::CONTENT_SUM) != Ok(checksum(body)) {
+            return Err(TableError::Damaged);
+        }
+        Ok(table)
+    }
+
+    /// Looks at the header alone, for bytes in memory that [`Table::open`] has accepted.
+    ///
+    /// # Errors
+    ///
+    /// When the header is not that of a table that this build understands.
+    pub fn open_again(bytes: &'a [u8]) -> Result<Table<'a>, TableError> {
+        Table::framed(bytes).map(|(table, _)| table)
+    }
+
+    /// The table and what its content sum is of.
+    fn framed(bytes: &'a [u8]) -> Result<(Table<'a>, &'a [u8]), TableError> {
         let magic = bytes.get(..layout::MAGIC.len());
         if magic != Some(&layout::MAGIC) {
             // The beginning of a table is a table cut short; anything else never was one.
@@ -80,11 +98,8 @@ impl<'a> Table<'a> {
             std::cmp::Ordering::Equal => {}
         }
         let body = bytes.get(content..).unwrap_or_default();
-        if u64_at(header, at::CONTENT_SUM) != Ok(checksum(body)) {
-            return Err(TableError::Damaged);
-        }
         let sections = sections(bytes, directory).map_err(|_| TableError::Damaged)?;
-        Ok(Table { header, sections })
+        Ok((Table { header, sections }, body))
     }
 
     /// The bytes of a section.

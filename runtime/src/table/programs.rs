@@ -4,7 +4,7 @@
 
 use super::Table;
 use super::layout::Section;
-use super::read::{Damaged, Read, Words, u64_at};
+use super::read::{Damaged, Read, Words, bytes_at, u64_at};
 use crate::checksum::checksum;
 use crate::program::{Dialect, Effect, Inner, OptionStyle, Place, Program, Subcommand};
 
@@ -29,13 +29,26 @@ impl Table<'_> {
         }
         while low < keys.len() && key(low)? == hash {
             let row = keys.get(low)?;
-            if self.text_in(row, 2)? == name {
+            if self.program_text(row.word(2)?, row.word(3)?)? == name {
                 let mut words = Words::new(self.section(Section::Programs), row.word(4)?)?;
                 return Ok(Some(self.read_program(&mut words, DEPTH)?));
             }
             low += 1;
         }
         Ok(None)
+    }
+
+    fn program_text(&self, start: u32, len: u32) -> Read<&str> {
+        let bytes = bytes_at(self.section(Section::ProgramTexts), start as usize, len as usize)?;
+        std::str::from_utf8(bytes).map_err(|_| Damaged)
+    }
+
+    /// Whether another table knows exactly the same of programs, so that both read a command alike.
+    #[must_use]
+    pub fn knows_the_same_programs(&self, other: &Table<'_>) -> bool {
+        [Section::ProgramKeys, Section::Programs, Section::ProgramTexts]
+            .into_iter()
+            .all(|section| self.section(section) == other.section(section))
     }
 
     fn read_program(&self, words: &mut Words<'_>, depth: u32) -> Read<Program> {
@@ -160,7 +173,7 @@ impl Table<'_> {
         (0..words.count()?)
             .map(|_| {
                 let (start, len) = (words.next()?, words.next()?);
-                self.text(start, len).map(str::to_owned)
+                self.program_text(start, len).map(str::to_owned)
             })
             .collect()
     }
