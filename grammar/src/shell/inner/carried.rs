@@ -6,7 +6,7 @@ use super::Call;
 use crate::shell::ast::Tree;
 use crate::shell::carry::{Carried, carried};
 use crate::shell::code::Language;
-use crate::shell::effects::touches;
+use crate::shell::effects::{peers, touches};
 use crate::shell::env::Env;
 use crate::shell::program::Program;
 use crate::shell::pwsh::reading_of;
@@ -51,6 +51,7 @@ impl Command {
         dir: Dir,
     ) -> Command {
         Command {
+            peers: peers(program, &reading_of(&words, &parts), &words),
             touches: touches(program, &reading_of(&words, &parts), &words),
             words,
             parts,
