@@ -9,7 +9,6 @@ use super::{Builder, url};
 use policy_grammar::shell::effects::Peer;
 use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
-use std::rc::Rc;
 
 /// Most bytes of command text of one call.
 const MAX_TOTAL_BYTES: usize = 4 * MAX_COMMAND_BYTES;
@@ -21,21 +20,6 @@ struct Text {
     text: String,
     form: Form,
     tilde: bool,
-}
-
-/// What is known of a program, or of the subcommand that is called.
-struct Known {
-    program: Rc<Program>,
-    chosen: Option<usize>,
-}
-
-impl std::ops::Deref for Known {
-    type Target = Program;
-
-    fn deref(&self) -> &Program {
-        let chosen = self.chosen.and_then(|at| self.program.subcommands.get(at));
-        chosen.map_or(&self.program, |sub| &sub.program)
-    }
 }
 
 impl Builder<'_> {
