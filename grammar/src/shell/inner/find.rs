@@ -3,6 +3,7 @@
 //! INVARIANT: each entry of the program's data is followed on its own; a text that is not wholly known is a gap of
 //! the program that reads it, whatever else is listed.
 
+use super::beginnings::behind;
 use super::below::searched;
 use super::texts::behind;
 use super::words::{complete, fed, search, substitute};
@@ -172,7 +173,7 @@ impl Walk<'_, '_, '_> {
                         let mut words = vec![first.clone()];
                         words.extend(call.words.get(used.at + 1..).unwrap_or_default().iter().cloned());
                         complete(&mut words, finder.name, &shape.placeholders);
-                        self.nested(finder, words, used.at, &Shape { appends: false, ..shape.clone() });
+                        self.nested(finder, words, used.at, &shape.once());
                     }
                     let start = search(&call.words, finder.name, reading);
                     let below = searched(program, reading, &call.words);
