@@ -53,6 +53,7 @@ impl Command {
         Command {
             peers: peers(program, &reading_of(&words, &parts), &words),
             touches: touches(program, &reading_of(&words, &parts), &words),
+            peers: Vec::new(),
             words,
             parts,
             assignments: Vec::new(),
