@@ -321,7 +321,8 @@ impl<'e> Expander<'e> {
             let mut pattern = String::new();
             for (at, frag) in field.iter().enumerate() {
                 match frag {
-                    Frag::Bare(text) | Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
+                    Frag::Bare(text) => push_pattern(text, &mut pattern),
+                    Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
                     Frag::Text(text) => escape_pattern(text, at == 0, &mut pattern),
                     Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Absent | Frag::Break => {}
                 }
@@ -377,6 +378,26 @@ fn pieces(field: &[Frag], active: bool) -> Vec<Piece> {
 pub(crate) fn has_pattern(text: &str) -> bool {
     text.contains(['*', '?'])
         || text.find('[').is_some_and(|at| text.get(at..).is_some_and(|rest| rest.contains(']')))
+}
+
+/// Adds a pattern; `[x]` is the letter alone.
+fn push_pattern(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some((front, behind)) = rest.split_once('[') {
+        out.push_str(front);
+        let mut chars = behind.chars();
+        match (chars.next(), chars.next()) {
+            (Some(c), Some(']')) if c.is_ascii_alphanumeric() => {
+                out.push(c);
+                rest = chars.as_str();
+            }
+            _ => {
+                out.push('[');
+                rest = behind;
+            }
+        }
+    }
+    out.push_str(rest);
 }
 
 /// Adds literal text to a pattern.

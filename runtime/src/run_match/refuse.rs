@@ -180,6 +180,10 @@ pub(super) fn program_refused(patterns: &[&str], program: &Word) -> Match {
         },
         Word::Glob(text) => {
             let name = text.rsplit('/').next().unwrap_or(text);
+            // `/b??/rm`: whatever the folder is, the program is called so.
+            if !name.contains(['*', '?', '[', '\\']) {
+                return known(name);
+            }
             Match::maybe(
                 patterns.iter().any(|p| {
                     meets(p, name, Syntax::Plain) || meets(&format!("{p}.exe"), name, Syntax::Plain)

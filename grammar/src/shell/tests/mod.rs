@@ -10,6 +10,7 @@ mod forms;
 mod generate;
 mod limits;
 mod regressions;
+mod properties;
 
 mod bash;
 mod code;
