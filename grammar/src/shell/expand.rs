@@ -27,6 +27,8 @@ pub(crate) struct Expander<'e> {
     pub(crate) dialect: Dialect,
     /// The here-documents of the text in which the words stand.
     pub(crate) docs: Option<&'e [HereDoc<'e>]>,
+    /// Nothing is split: an assignment, a redirection, a here-document.
+    pub(crate) whole: Cell<bool>,
     /// Substitutions around the word that is expanded.
     pub(crate) level: Cell<u32>,
     /// Features met so far.
@@ -80,6 +82,7 @@ impl<'e> Expander<'e> {
             programs: None,
             dialect,
             docs: None,
+            whole: Cell::new(false),
             level: Cell::new(0),
             features,
             used_braces,
@@ -152,7 +155,10 @@ impl<'e> Expander<'e> {
     /// The one word that a redirection, an assignment or a here-document gets: nothing is split there.
     pub(crate) fn single(&self, node: &WordNode<'_>, patterns: bool) -> Word {
         let mut field = Vec::new();
-        for frag in self.frags(&node.bits, true) {
+        let outer = self.whole.replace(true);
+        let frags = self.frags(&node.bits, true);
+        self.whole.set(outer);
+        for frag in frags {
             field.push(match frag {
                 Frag::Break => Frag::Text(" ".into()),
                 Frag::Hole { .. } => Frag::Hole { quoted: true },
@@ -226,7 +232,7 @@ impl<'e> Expander<'e> {
             Bit::Text(text) => out.push(Frag::Text(text.to_string())),
             Bit::Param { head, tail, inside, quoted, .. } => {
                 self.feature(Feature::Variable);
-                param::expand(self, head, tail, inside, *quoted, out);
+                param::expand(self, head, tail, inside, *quoted || self.whole.get(), out);
             }
             Bit::Arith { text, inside, .. } => {
                 self.feature(Feature::Variable);
@@ -240,14 +246,14 @@ impl<'e> Expander<'e> {
             Bit::Substitution { list, quoted } => {
                 self.feature(Feature::Substitution);
                 match self.substituted(list) {
-                    Some(text) => param::emit(self, Val::Text(text), *quoted, out),
+                    Some(text) => param::emit(self, Val::Text(text), *quoted || self.whole.get(), out),
                     None => out.push(Frag::Hole { quoted: *quoted }),
                 }
             }
             Bit::Backtick { text, quoted, .. } => {
                 self.feature(Feature::Substitution);
                 match self.backtick(text) {
-                    Some(text) => param::emit(self, Val::Text(text), *quoted, out),
+                    Some(text) => param::emit(self, Val::Text(text), *quoted || self.whole.get(), out),
                     None => out.push(Frag::Hole { quoted: *quoted }),
                 }
             }

@@ -73,6 +73,8 @@ pub(crate) struct Flow {
     reads: Vec<Read>,
     pub(crate) writes: Vec<Write>,
     full: bool,
+    /// More files are read than are followed.
+    many_reads: bool,
 }
 
 impl Flow {
@@ -124,7 +126,7 @@ impl Flow {
     }
 
     pub(crate) fn reads(&mut self, read: Read) {
-        if self.reads.len() >= MAX_FILES { self.full = true } else { self.reads.push(read) }
+        if self.reads.len() >= MAX_FILES { self.many_reads = true } else { self.reads.push(read) }
     }
 
     pub(crate) fn writes(&mut self, write: Write) {
@@ -133,7 +135,7 @@ impl Flow {
 
     /// More flows than are followed.
     pub(crate) fn is_full(&self) -> bool {
-        self.full
+        self.full || self.many_reads && !self.writes.is_empty()
     }
 
     /// Joins writers and readers of files.

@@ -67,7 +67,9 @@ impl Expander<'_> {
             return None;
         }
         self.level.set(level + 1);
+        let whole = self.whole.replace(false);
         let output = self.list_output(list, &Stdin::Unknown);
+        self.whole.set(whole);
         self.level.set(level);
         match output {
             Stdin::Text(text) => Some(text.trim_end_matches('\n').to_string()),

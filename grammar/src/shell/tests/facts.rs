@@ -138,6 +138,9 @@ fn variables_are_never_guessed() {
     lists("export x=git; $x push", &["export x=git", "git push"]);
     lists("x=a; x=b c; d $x", &["c", "d a"]);
     lists("x=git && $x push", &["git push"]);
+    lists("y='c  d'; x=$y; a \"$x\"", &["a c  d"]);
+    lists("x=${IFS}; a \"$x\"", &["a  \t\n"]);
+    lists("x=$(echo 'c  d'); a \"$x\"", &["echo c  d", "a c  d"]);
     lists("for i in a b; do for j in c d; do e $i $j; done; done", &["e a c", "e a d", "e b c", "e b d"]);
     lists("IFS=,; x=a,b; c $x", &["c ?"]);
     flagged("x=ls; for i in 1 2; do $x y; printf -v $'\\170' rm; done");
