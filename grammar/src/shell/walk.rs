@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 mod bomb;
 mod compound;
+mod inside;
 
 /// Most commands that one text may stand for.
 pub(crate) const MAX_COMMANDS: usize = 4096;
@@ -331,7 +332,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
         }
     }
 
-    fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
+    pub(super) fn list(&mut self, list: &'t List<'t>, env: &mut Env, ctx: &Ctx) {
         if list.items.len() > 1 || list.items.iter().any(|item| !item.rest.is_empty()) {
             self.w.feature(Feature::Chain);
         }
@@ -487,43 +488,6 @@ impl<'p, 't> Walk<'_, 'p, 't> {
         }
     }
 
-    fn visit_substitution(&mut self, list: &'t List<'t>, env: &Env, ctx: &Ctx) {
-        self.w.feature(Feature::Substitution);
-        let mut inner = Box::new(substituted(ctx));
-        let channel = self.inside(&mut inner);
-        let met = std::mem::take(&mut self.met);
-        self.list(list, &mut Box::new(env.clone()), &inner);
-        self.met = met;
-        self.met.push(channel);
-    }
-
-    fn visit_process(&mut self, list: &'t List<'t>, env: &Env, ctx: &Ctx) {
-        self.w.feature(Feature::ProcessSubstitution);
-        let mut inner = Box::new(substituted(ctx));
-        inner.stdin = Stdin::Unknown;
-        let channel = self.inside(&mut inner);
-        if self.is_written(list) {
-            self.w.flow.outward(channel);
-            (inner.from, inner.to) = (Some(channel), ctx.to);
-            inner.stdin = self.process_input.clone();
-        }
-        let met = std::mem::take(&mut self.met);
-        self.list(list, &mut Box::new(env.clone()), &inner);
-        self.met = met;
-        self.met.push(channel);
-    }
-
-    fn visit_backtick(&mut self, text: &str, start: usize, env: &Env, ctx: &Ctx) {
-        self.w.feature(Feature::Substitution);
-        let place = Some(self.place_of((start, start + text.len() + 2)));
-        let (depth, dialect) = (self.depth + 1, self.dialect);
-        let (env, mut ctx) = (env.clone(), substituted(ctx));
-        let channel = self.inside(&mut ctx);
-        self.met.push(channel);
-        let text = text.to_string();
-        self.w.enqueue(Task { text, env, ctx, place, depth, dialect, guess: false, code: None });
-    }
-
     /// Forgets the variables that an arithmetic text may assign.
     pub(crate) fn forget_assigned(&mut self, text: &str, env: &mut Env) {
         if !text.contains('=') && !text.contains("++") && !text.contains("--") {
@@ -598,7 +562,7 @@ impl<'p, 't> Walk<'_, 'p, 't> {
 }
 
 /// The context inside a substitution: its output goes elsewhere, its input is the same.
-fn substituted(ctx: &Ctx) -> Ctx {
+pub(super) fn substituted(ctx: &Ctx) -> Ctx {
     let mut inner = ctx.clone();
     inner.redirects.retain(|redirect| redirect.op.starts_with('<'));
     inner.pipe = None;
