@@ -12,7 +12,6 @@ use super::walk::{Ctx, MAX_COMMANDS, Stdin, Task, Walk};
 use super::{Assignment, Command, Dialect, Dir, Feature, Gap, MAX_NESTING, Piece, PipePlace, Redirect, Word};
 use std::rc::Rc;
 
-mod beginnings;
 mod below;
 mod carried;
 mod code;

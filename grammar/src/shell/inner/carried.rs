@@ -53,7 +53,6 @@ impl Command {
         Command {
             peers: peers(program, &reading_of(&words, &parts), &words),
             touches: touches(program, &reading_of(&words, &parts), &words),
-            peers: Vec::new(),
             words,
             parts,
             assignments: Vec::new(),

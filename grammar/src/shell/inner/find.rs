@@ -3,7 +3,6 @@
 //! INVARIANT: each entry of the program's data is followed on its own; a text that is not wholly known is a gap of
 //! the program that reads it, whatever else is listed.
 
-use super::beginnings::behind;
 use super::below::searched;
 use super::texts::behind;
 use super::words::{complete, fed, search, substitute};
