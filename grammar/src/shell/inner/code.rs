@@ -63,6 +63,27 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    /// Code that all operands are, word by word (`redis-cli SET a b`).
+    pub(super) fn operands_code(&mut self, finder: &mut Finder<'_>, reading: &Reading, language: Language) {
+        let words = reading.operands.iter().filter_map(|at| finder.outer.words.get(*at));
+        let quoted = words.map(|word| match word {
+            Word::Known(text) if text.is_empty() || text.contains([' ', '\t', '\n', '"', '\'', '\\']) => {
+                let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', " ");
+                Word::Known(format!("\"{text}\""))
+            }
+            other => other.clone(),
+        });
+        let quoted: Vec<Word> = quoted.collect();
+        if quoted.is_empty() {
+            return;
+        }
+        match joined(&quoted, " ") {
+            Text::Known(text) => self.code_text(finder, text, false, language),
+            Text::Guess(text) => self.code_text(finder, text, true, language),
+            Text::Unread => self.gap(finder.index, Gap::UnreadCode),
+        }
+    }
+
     fn code_words(&mut self, finder: &mut Finder<'_>, reading: &Reading, words: &[Word], language: Language) {
         if words.iter().any(|word| word.known().is_none()) {
             let channels = self.channels(finder.outer);

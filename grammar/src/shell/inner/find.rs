@@ -229,11 +229,7 @@ impl Walk<'_, '_, '_> {
                         self.module(finder, reading, used.at, &shape);
                     }
                 }
-                Inner::OperandsCode { .. } => {
-                    if !reading.operands.is_empty() {
-                        self.gap(finder.index, Gap::UnreadCode);
-                    }
-                }
+                Inner::OperandsCode { language } => self.operands_code(finder, reading, *language),
                 Inner::InputWords => {}
             }
         }
