@@ -158,6 +158,10 @@ fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Ve
     if vals.is_empty() && quoted && !joined {
         out.push(Frag::Absent);
     }
+    if joined && quoted && e.env.ifs && vals.len() > 1 {
+        // What stands between them is the first letter of `IFS`.
+        return out.push(Frag::Hole { quoted: true });
+    }
     for (at, val) in vals.iter().enumerate() {
         if at > 0 {
             out.push(if joined && quoted { Frag::Text(" ".into()) } else { Frag::Break });

@@ -139,6 +139,7 @@ fn variables_are_never_guessed() {
     lists("x=a; x=b c; d $x", &["c", "d a"]);
     lists("x=git && $x push", &["git push"]);
     lists("y='c  d'; x=$y; a \"$x\"", &["a c  d"]);
+    lists("IFS=b; set -- c d; a \"$*\"", &["set -- c d", "a ?"]);
     lists("x=${IFS}; a \"$x\"", &["a  \t\n"]);
     lists("x=$(echo 'c  d'); a \"$x\"", &["echo c  d", "a c  d"]);
     lists("for i in a b; do for j in c d; do e $i $j; done; done", &["e a c", "e a d", "e b c", "e b d"]);
