@@ -114,8 +114,12 @@ fn doing(access: Access) -> String {
     ];
     let mut all: Vec<&str> =
         words.iter().filter(|(bit, _)| access.any(*bit)).map(|(_, word)| *word).collect();
-    if all.is_empty() && (access.any(Access::UNSURE) || access == Access::default()) {
-        all.push("may touch");
+    if all.is_empty() && access == Access::default() || access.any(Access::UNSURE) && all.is_empty() {
+        return "may touch".to_owned();
+    }
+    if all.is_empty() {
+        all.extend(words.iter().filter(|(bit, _)| access.may(*bit)).map(|(_, word)| *word));
+        return if all.is_empty() { String::new() } else { format!("may be it {}", all.join(", ")) };
     }
     all.join(", ")
 }

@@ -96,13 +96,17 @@ impl Access {
     pub const SEND: Access = Access(1 << 6);
     /// So is everything below it.
     pub const TREE: Access = Access(1 << 7);
-    /// More may be done with it than is told.
+    /// Anything may be done with it.
     pub const UNSURE: Access = Access(1 << 8);
+    /// It is code of another language, and what that does is listed on its own.
+    pub const CODE: Access = Access(1 << 14);
+    /// How far above the bit of what is done the bit of what may be done stands.
+    const MAY: u16 = 7;
 
     /// The mask with these bits.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Access {
-        Access(bits & 0x1FF)
+        Access(bits & 0x7FFF)
     }
 
     /// Both.
@@ -117,10 +121,17 @@ impl Access {
         self.0 & of.0 != 0
     }
 
+    /// Whether any of these may be done, as far as is known.
+    #[must_use]
+    pub const fn may(self, of: Access) -> bool {
+        let done = Self::READ.0 | Self::WRITE.0 | Self::DELETE.0 | Self::RUN.0 | Self::SEND.0;
+        self.any(Self::UNSURE) || self.0 & (of.0 & done) << Self::MAY != 0
+    }
+
     /// Whether nothing is done with the file itself.
     #[must_use]
     pub const fn is_name_only(self) -> bool {
-        self.0 != 0 && self.0 & !(Self::DATA.0 | Self::NAME.0 | Self::TREE.0) == 0
+        self.0 != 0 && self.0 & !(Self::DATA.0 | Self::NAME.0 | Self::TREE.0 | Self::CODE.0) == 0
     }
 
     /// Whether it is only read, or only its name is looked at.

@@ -9,7 +9,7 @@ use policy_grammar::shell::code::Language;
 use policy_grammar::shell::effects::{Effect, Place, Verb};
 use policy_grammar::shell::program::{Inner, OptionStyle, Program};
 use policy_runtime::checksum;
-use policy_runtime::table::layout::Section;
+use policy_runtime::table::layout::{self, Section};
 use std::collections::BTreeMap;
 
 /// Writes all programs and the index of their names. Of two with one name the first counts.
@@ -39,15 +39,51 @@ fn count(len: usize) -> u32 {
     u32::try_from(len).unwrap_or(u32::MAX)
 }
 
+/// A list of texts, written once and pointed to.
 fn texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
-    out.push(count(texts.len()));
+    let mut list = Vec::new();
     for text in texts {
-        let Range { first, count } = store.program_text(text);
-        out.extend([first, count]);
+        let Range { first, count: len } = store.program_text(text);
+        list.extend([first, len]);
     }
+    if !list.is_empty() {
+        list.insert(0, count(texts.len()));
+    }
+    out.push(store.shared(Section::Programs, list));
+}
+
+/// What several programs and subcommands say alike, written once and pointed to.
+fn sequence<T>(
+    store: &mut Store,
+    items: &[T],
+    write: impl Fn(&mut Store, &T, &mut Vec<u32>),
+    out: &mut Vec<u32>,
+) {
+    let mut words = Vec::new();
+    if !items.is_empty() {
+        words.push(count(items.len()));
+    }
+    for item in items {
+        write(store, item, &mut words);
+    }
+    out.push(store.shared(Section::Programs, words));
 }
 
 fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
+    let mut fields = Vec::with_capacity(layout::PROGRAM_FIELDS);
+    write_fields(store, program, &mut fields);
+    debug_assert_eq!(fields.len(), layout::PROGRAM_FIELDS);
+    // Most of them are nothing: a mask tells which are not.
+    out.push((0..).zip(&fields).filter(|(_, field)| **field != 0).fold(0, |mask, (bit, _)| mask | 1 << bit));
+    out.extend(fields.iter().filter(|field| **field != 0));
+    out.push(count(program.subcommands.len()));
+    for sub in &program.subcommands {
+        texts(store, &sub.words, out);
+        write_program(store, &sub.program, out);
+    }
+}
+
+fn write_fields(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
     texts(store, &program.names, out);
     out.push(match program.style {
         OptionStyle::Anywhere => 0,
@@ -66,15 +102,7 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
     }
     let marks = [program.assignments, program.late_options, program.bundled, program.input_always];
     out.extend(marks.map(u32::from));
-    out.push(count(program.inner.len()));
-    for inner in &program.inner {
-        write_inner(store, inner, out);
-    }
-    out.push(count(program.subcommands.len()));
-    for sub in &program.subcommands {
-        texts(store, &sub.words, out);
-        write_program(store, &sub.program, out);
-    }
+    sequence(store, &program.inner, write_inner, out);
     for list in [
         &program.input_flags,
         &program.placeholders,
@@ -93,21 +121,12 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
         Some(Dialect::PowerShell) => 5,
         Some(Dialect::Cmd) => 6,
     });
-    out.push(count(program.same_words.len()));
-    for group in &program.same_words {
-        texts(store, group, out);
-    }
+    sequence(store, &program.same_words, |store, group, out| texts(store, group, out), out);
     out.push(u32::from(program.names_only));
     texts(store, &program.prints_names, out);
     out.extend([u32::from(program.operands_are_hosts), u32::from(program.remote_operands)]);
-    out.push(count(program.hosts.len()));
-    for place in &program.hosts {
-        write_place(store, place, out);
-    }
-    out.push(count(program.effects.len()));
-    for effect in &program.effects {
-        write_effect(store, effect, out);
-    }
+    sequence(store, &program.hosts, write_place, out);
+    sequence(store, &program.effects, write_effect, out);
     out.push(u32::from(program.trees.is_some()));
     texts(store, program.trees.as_deref().unwrap_or_default(), out);
     out.extend([u32::from(program.network), u32::from(program.project_code)]);
@@ -237,10 +256,15 @@ fn operand_set(store: &mut Store, set: Option<&OperandSet>, out: &mut Vec<u32>) 
     }
 }
 
+/// A list of texts, written once and pointed to: many spellings of a pattern have the same sets.
 fn run_texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
-    out.push(count(texts.len()));
+    let mut list = Vec::new();
     for text in texts {
-        let Range { first, count } = store.text(text);
-        out.extend([first, count]);
+        let Range { first, count: len } = store.text(text);
+        list.extend([first, len]);
     }
+    if !list.is_empty() {
+        list.insert(0, count(texts.len()));
+    }
+    out.push(store.shared(Section::Runs, list));
 }

@@ -18,6 +18,7 @@ pub(super) struct Store {
     sections: [Vec<u8>; SECTIONS],
     texts: HashMap<String, Range>,
     program_texts: HashMap<String, Range>,
+    shared: HashMap<(u32, Vec<u32>), u32>,
     lists: HashMap<Vec<u32>, Range>,
     text_lists: HashMap<Vec<Range2>, Range>,
     automata: HashMap<Vec<u8>, Range>,
@@ -53,6 +54,20 @@ impl Store {
         if let Some(bytes) = self.section(section) {
             bytes.extend(words.iter().flat_map(|w| w.to_le_bytes()));
         }
+        at
+    }
+
+    /// Words of a section that several records point to: the number of the first and one, or 0 for none.
+    pub(super) fn shared(&mut self, section: Section, words: Vec<u32>) -> u32 {
+        if words.is_empty() {
+            return 0;
+        }
+        let key = (section as u32, words);
+        if let Some(at) = self.shared.get(&key) {
+            return *at;
+        }
+        let at = self.words(section, &key.1).saturating_add(1);
+        self.shared.insert(key, at);
         at
     }
 

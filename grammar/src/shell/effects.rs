@@ -28,8 +28,12 @@ impl Touch {
     pub const SEND: Touch = Touch(1 << 6);
     /// So is everything below it.
     pub const TREE: Touch = Touch(1 << 7);
-    /// More may be done with it than is told.
+    /// Anything may be done with it.
     pub const UNSURE: Touch = Touch(1 << 8);
+    /// It may be read, written, deleted, run or sent, and nothing else: the bits of what is done, further up.
+    const MAY: u16 = 7;
+    /// It is code of another language, and what that does is listed on its own.
+    pub const CODE: Touch = Touch(1 << 14);
 
     /// Whether all bits of `other` are set.
     #[must_use]
@@ -41,6 +45,12 @@ impl Touch {
     #[must_use]
     pub const fn and(self, other: Touch) -> Touch {
         Touch(self.0 | other.0)
+    }
+
+    /// What is done as what may be done.
+    const fn possibly(self) -> Touch {
+        let done = Self::READ.0 | Self::WRITE.0 | Self::DELETE.0 | Self::RUN.0 | Self::SEND.0;
+        Touch((self.0 & done) << Self::MAY)
     }
 
     /// The bits.
@@ -174,9 +184,9 @@ fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
     if inert(&program.inert_flags) {
         return;
     }
-    let mut data = |at: usize| {
+    let mut set = |at: usize, to: Touch| {
         if let Some(touch) = touches.get_mut(at) {
-            *touch = Touch::DATA;
+            *touch = to;
         }
     };
     let operands = &reading.operands;
@@ -185,34 +195,48 @@ fn handed_on(program: &Program, reading: &Reading, touches: &mut [Touch]) {
             Inner::Operands { skip } | Inner::OperandsText { skip } => {
                 // Behind the first of them everything belongs to the inner command.
                 if let Some(first) = operands.get(*skip as usize) {
-                    (*first..reading.parts.len()).for_each(&mut data);
+                    (*first..reading.parts.len()).for_each(|at| set(at, Touch::DATA));
                 }
             }
             Inner::AfterDashes => {
                 if let Some(dashes) = reading.dashes {
-                    (dashes..reading.parts.len()).for_each(&mut data);
+                    (dashes..reading.parts.len()).for_each(|at| set(at, Touch::DATA));
                 }
             }
             Inner::OperandText { index } => {
-                operands.get(*index as usize).into_iter().for_each(|at| data(*at));
+                operands.get(*index as usize).into_iter().for_each(|at| set(*at, Touch::DATA));
             }
             Inner::OperandCode { index, unless, .. } if !reading.flags.iter().any(|f| f.is(unless)) => {
-                operands.get(*index as usize).into_iter().for_each(|at| data(*at));
+                operands
+                    .get(*index as usize)
+                    .into_iter()
+                    .for_each(|at| set(*at, Touch::DATA.and(Touch::CODE)));
             }
-            Inner::OperandsCode { .. } => operands.iter().for_each(|at| data(*at)),
-            Inner::FlagText { flags } | Inner::FlagCode { flags, .. } => {
+            Inner::OperandsCode { .. } => {
+                operands.iter().for_each(|at| set(*at, Touch::DATA.and(Touch::CODE)))
+            }
+            Inner::FlagCode { flags, .. } => {
                 for used in reading.flags.iter().filter(|used| used.is(flags)) {
                     match used.value {
-                        Some(FlagValue::Next(at)) => data(at),
-                        Some(FlagValue::Attached(_)) => data(used.at),
+                        Some(FlagValue::Next(at)) => set(at, Touch::DATA.and(Touch::CODE)),
+                        Some(FlagValue::Attached(_)) => set(used.at, Touch::DATA.and(Touch::CODE)),
+                        None => {}
+                    }
+                }
+            }
+            Inner::FlagText { flags } => {
+                for used in reading.flags.iter().filter(|used| used.is(flags)) {
+                    match used.value {
+                        Some(FlagValue::Next(at)) => set(at, Touch::DATA),
+                        Some(FlagValue::Attached(_)) => set(used.at, Touch::DATA),
                         // `sh -c TEXT`: the first operand.
-                        None => operands.first().into_iter().for_each(|at| data(*at)),
+                        None => operands.first().into_iter().for_each(|at| set(*at, Touch::DATA)),
                     }
                 }
             }
             Inner::FlagCommand { .. } => {
                 for (start, end) in &reading.commands {
-                    (*start..*end).for_each(&mut data);
+                    (*start..*end).for_each(|at| set(at, Touch::DATA));
                 }
             }
             Inner::OperandCode { .. }
@@ -242,7 +266,11 @@ fn start(program: &Program, part: &Part, shaky: bool) -> Touch {
         lists.iter().any(|list| list.contains(flag))
     };
     match part {
-        _ if shaky => Touch::UNSURE,
+        // A word that is not known may be a flag, so every word may be what any effect is about.
+        _ if shaky => {
+            let verbs = program.effects.iter().map(|effect| effect.verb.touch().possibly());
+            verbs.fold(Touch::DATA, Touch::and)
+        }
         Part::Program | Part::Dashes | Part::Operand { .. } => Touch::DATA,
         Part::Flag { names, value } if value.is_none() || names.last().is_some_and(told) => Touch::DATA,
         Part::FlagValue { flag } if told(flag) => Touch::DATA,

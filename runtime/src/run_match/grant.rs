@@ -5,7 +5,7 @@
 
 use super::sets::{name_in_folder_granted, operand, operand_granted, target_granted};
 use super::{OperandSet, RunPattern, Stage, Term, exact, word_granted};
-use crate::facts::{CommandFact, Facts, Part, Word};
+use crate::facts::{Access, CommandFact, Facts, Part, Word};
 
 /// Whether a grant's pattern matches the command with this number.
 #[must_use]
@@ -119,6 +119,10 @@ struct View<'v, 'p> {
 
 impl View<'_, '_> {
     fn in_set(&self, index: usize) -> bool {
+        // Code is no path; what it does is decided as commands of its own, and what is not understood of it is a gap.
+        if self.command.touches.get(index).is_some_and(|access| access.any(Access::CODE)) {
+            return true;
+        }
         match (self.touching, operand(self.facts, self.command, index)) {
             (None, _) | (Some(_), None) => true,
             (Some(set), Some(operand)) if self.command.is_name(index) => {

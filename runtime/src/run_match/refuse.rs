@@ -99,7 +99,7 @@ fn affects(set: &OperandSet<'_>, access: Access, facts: &Facts, command: &Comman
         let own = command.touches.get(index).copied().unwrap_or(Access::UNSURE);
         let most = if own.any(access) {
             Match::Certain
-        } else if own.any(Access::UNSURE) {
+        } else if own.may(access) {
             Match::Possible
         } else {
             continue;

@@ -159,9 +159,11 @@ impl<'a> Table<'a> {
     }
 
     fn borrowed_texts(&self, words: &mut Words<'_>) -> Read<Vec<&'a str>> {
-        (0..words.count()?)
+        let Some(at) = words.next()?.checked_sub(1) else { return Ok(Vec::new()) };
+        let mut list = Words::new(self.section(Section::Runs), at)?;
+        (0..list.count()?)
             .map(|_| {
-                let (start, len) = (words.next()?, words.next()?);
+                let (start, len) = (list.next()?, list.next()?);
                 self.text(start, len)
             })
             .collect()

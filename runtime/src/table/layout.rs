@@ -105,6 +105,9 @@ pub const SECTIONS: usize = 20;
 /// Words of a record in each section, in their order; 1 where there are no records.
 pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1];
 
+/// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
+pub const PROGRAM_FIELDS: usize = 29;
+
 /// What a group's lines are.
 pub mod role {
     /// Of rules.

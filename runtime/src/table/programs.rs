@@ -3,13 +3,15 @@
 //! INVARIANT: never a scan over all programs; a damaged entry is an unknown program, which is the careful reading.
 
 use super::Table;
-use super::layout::Section;
+use super::layout::{PROGRAM_FIELDS, Section};
 use super::read::{Damaged, Read, Words, bytes_at, u64_at};
 use crate::checksum::checksum;
 use crate::program::{Dialect, Effect, Inner, OptionStyle, Place, Program, Subcommand};
 
 /// Subcommands inside subcommands that are read.
 const DEPTH: u32 = 6;
+/// Most texts of one list; only a damaged table has more.
+const MOST_TEXTS: usize = 4096;
 
 impl Table<'_> {
     /// What is known of the program with this file name.
@@ -53,6 +55,23 @@ impl Table<'_> {
 
     fn read_program(&self, words: &mut Words<'_>, depth: u32) -> Read<Program> {
         let depth = depth.checked_sub(1).ok_or(Damaged)?;
+        let mask = words.next()?;
+        let mut fields = [0u8; PROGRAM_FIELDS * 4];
+        for (bit, slot) in fields.chunks_exact_mut(4).enumerate() {
+            if mask >> bit & 1 == 1 {
+                slot.copy_from_slice(&words.next()?.to_le_bytes());
+            }
+        }
+        let mut program = self.read_fields(&mut Words::new(&fields, 0)?)?;
+        program.subcommands = (0..words.count()?)
+            .map(|_| {
+                Ok(Subcommand { words: self.read_texts(words)?, program: self.read_program(words, depth)? })
+            })
+            .collect::<Read<_>>()?;
+        Ok(program)
+    }
+
+    fn read_fields(&self, words: &mut Words<'_>) -> Read<Program> {
         Ok(Program {
             names: self.read_texts(words)?,
             style: match words.next()? {
@@ -71,15 +90,8 @@ impl Table<'_> {
             late_options: self.flag(words.next()?)?,
             bundled: self.flag(words.next()?)?,
             input_always: self.flag(words.next()?)?,
-            inner: (0..words.count()?).map(|_| self.read_inner(words)).collect::<Read<_>>()?,
-            subcommands: (0..words.count()?)
-                .map(|_| {
-                    Ok(Subcommand {
-                        words: self.read_texts(words)?,
-                        program: self.read_program(words, depth)?,
-                    })
-                })
-                .collect::<Read<_>>()?,
+            inner: self.sequence(words, |words| self.read_inner(words))?,
+            subcommands: Vec::new(),
             input_flags: self.read_texts(words)?,
             placeholders: self.read_texts(words)?,
             placeholder_flags: self.read_texts(words)?,
@@ -95,13 +107,13 @@ impl Table<'_> {
                 6 => Some(Dialect::Cmd),
                 _ => return Err(Damaged),
             },
-            same_words: (0..words.count()?).map(|_| self.read_texts(words)).collect::<Read<_>>()?,
+            same_words: self.sequence(words, |words| self.read_texts(words))?,
             names_only: self.flag(words.next()?)?,
             prints_names: self.read_texts(words)?,
             operands_are_hosts: self.flag(words.next()?)?,
             remote_operands: self.flag(words.next()?)?,
-            hosts: (0..words.count()?).map(|_| self.read_place(words)).collect::<Read<_>>()?,
-            effects: (0..words.count()?).map(|_| self.read_effect(words)).collect::<Read<_>>()?,
+            hosts: self.sequence(words, |words| self.read_place(words))?,
+            effects: self.sequence(words, |words| self.read_effect(words))?,
             trees: {
                 let some = self.flag(words.next()?)?;
                 let flags = self.read_texts(words)?;
@@ -110,6 +122,17 @@ impl Table<'_> {
             network: self.flag(words.next()?)?,
             project_code: self.flag(words.next()?)?,
         })
+    }
+
+    /// Items that stand elsewhere, where the next word points.
+    fn sequence<T>(&self, words: &mut Words<'_>, read: impl Fn(&mut Words<'_>) -> Read<T>) -> Read<Vec<T>> {
+        let Some(at) = words.next()?.checked_sub(1) else { return Ok(Vec::new()) };
+        let mut items = Words::new(self.section(Section::Programs), at)?;
+        let count = items.count()?;
+        if count > MOST_TEXTS {
+            return Err(Damaged);
+        }
+        (0..count).map(|_| read(&mut items)).collect()
     }
 
     fn read_effect(&self, words: &mut Words<'_>) -> Read<Effect> {
@@ -170,9 +193,15 @@ impl Table<'_> {
     }
 
     fn read_texts(&self, words: &mut Words<'_>) -> Read<Vec<String>> {
-        (0..words.count()?)
+        let Some(at) = words.next()?.checked_sub(1) else { return Ok(Vec::new()) };
+        let mut list = Words::new(self.section(Section::Programs), at)?;
+        let count = list.count()?;
+        if count > MOST_TEXTS {
+            return Err(Damaged);
+        }
+        (0..count)
             .map(|_| {
-                let (start, len) = (words.next()?, words.next()?);
+                let (start, len) = (list.next()?, list.next()?);
                 self.program_text(start, len).map(str::to_owned)
             })
             .collect()
