@@ -2,112 +2,18 @@
 //!
 //! INVARIANT: counts every such `allow` line of the policy, packs included; only the user's own are told.
 
-use super::Input;
+use super::{Input, by_name};
 use crate::Summary;
 use crate::code::{Code, Sink};
 use crate::ir;
+use policy_grammar::shell::program::{Inner, Program};
 use policy_grammar::source::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Which words behind a program make it run code.
-enum Words {
-    /// Whatever follows.
-    Any,
-    /// These subcommands.
-    Only(&'static [&'static str]),
-    /// Everything but these subcommands.
-    But(&'static [&'static str]),
-    /// A file; a text behind `-c` is decided command by command.
-    Script,
-}
-
-/// Programs that run project code or any code.
-const RUNNERS: &[(&str, Words)] = &[
-    ("ant", Words::Any),
-    ("bash", Words::Script),
-    ("bazel", Words::Only(&["build", "run", "test"])),
-    ("bun", Words::Only(&["install", "run", "test", "x"])),
-    ("bundle", Words::Only(&["exec", "install"])),
-    (
-        "cargo",
-        Words::Only(&["bench", "build", "check", "clippy", "doc", "install", "nextest", "run", "test"]),
-    ),
-    ("cmake", Words::Any),
-    ("composer", Words::Only(&["install", "run", "run-script", "update"])),
-    ("ctest", Words::Any),
-    ("deno", Words::Only(&["run", "task", "test"])),
-    ("docker", Words::Only(&["build", "exec", "run"])),
-    ("dotnet", Words::Only(&["build", "run", "test"])),
-    ("eslint", Words::Any),
-    ("go", Words::Only(&["generate", "run", "test", "tool"])),
-    ("gradle", Words::Any),
-    ("gradlew", Words::Any),
-    ("jest", Words::Any),
-    ("just", Words::Any),
-    ("make", Words::Any),
-    ("mix", Words::Any),
-    ("mvn", Words::Any),
-    ("mvnw", Words::Any),
-    ("node", Words::Any),
-    ("nox", Words::Any),
-    (
-        "npm",
-        Words::Only(&[
-            "ci",
-            "exec",
-            "i",
-            "install",
-            "install-test",
-            "run",
-            "run-script",
-            "start",
-            "t",
-            "test",
-            "x",
-        ]),
-    ),
-    ("npx", Words::Any),
-    ("nx", Words::Any),
-    ("perl", Words::Any),
-    ("php", Words::Any),
-    ("pip", Words::Only(&["install"])),
-    ("pip3", Words::Only(&["install"])),
-    (
-        "pnpm",
-        Words::But(&["audit", "config", "info", "licenses", "list", "ls", "outdated", "version", "why"]),
-    ),
-    ("poetry", Words::Only(&["install", "run"])),
-    ("powershell", Words::Any),
-    ("pre-commit", Words::Only(&["run"])),
-    ("pwsh", Words::Any),
-    ("pytest", Words::Any),
-    ("python", Words::Any),
-    ("python3", Words::Any),
-    ("rake", Words::Any),
-    ("rspec", Words::Any),
-    ("ruby", Words::Any),
-    ("sbt", Words::Any),
-    ("sh", Words::Script),
-    ("task", Words::Any),
-    ("terraform", Words::Only(&["apply", "plan"])),
-    ("tox", Words::Any),
-    ("ts-node", Words::Any),
-    ("tsx", Words::Any),
-    ("turbo", Words::Any),
-    ("uv", Words::Only(&["run", "sync", "tool"])),
-    ("uvx", Words::Any),
-    ("vite", Words::Any),
-    ("vitest", Words::Any),
-    (
-        "yarn",
-        Words::But(&["audit", "config", "info", "licenses", "list", "ls", "outdated", "version", "why"]),
-    ),
-    ("zsh", Words::Script),
-];
 
 /// Runs the lint and counts.
 pub(super) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     let policy = &input.lowered.policy;
+    let programs = by_name(&policy.programs);
     summary.allow_lines = policy.lines.iter().filter(|l| grants(l)).count();
     let mut shells: BTreeSet<ir::LineId> = BTreeSet::new();
     let mut told: BTreeSet<ir::LineId> = BTreeSet::new();
@@ -115,7 +21,7 @@ pub(super) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     for (pattern, span) in policy.patterns.iter().zip(&input.lowered.pattern_spans) {
         let Some(line) = input.line(pattern).filter(|l| grants(l)) else { continue };
         let ir::Matcher::Run(run) = &pattern.matcher else { continue };
-        let Some(program) = runner(run) else { continue };
+        let Some(program) = runner(run, &programs) else { continue };
         shells.insert(pattern.line);
         let own = input.instance(line).is_some_and(|i| i.user);
         if own && told.insert(pattern.line) {
@@ -150,43 +56,66 @@ fn grants(line: &ir::Line) -> bool {
     matches!(line.verb, ir::Verb::Allow | ir::Verb::Only)
 }
 
-/// The program, when the pattern lets it run code.
-fn runner(run: &ir::RunPattern) -> Option<&str> {
+/// The program, when the pattern lets it run code: by what is known of it.
+fn runner<'r>(run: &'r ir::RunPattern, programs: &BTreeMap<&str, &Program>) -> Option<&'r str> {
     let stage = run.stages.first()?;
     let program = stage.program.first()?;
-    if program.contains('*') {
+    if program.contains('*') || program.contains('/') {
         return Some(program);
     }
-    let name = program.rsplit('/').next().unwrap_or(program);
-    if name != program {
-        return Some(program);
+    // What these run is told by their own readers.
+    let known = programs.get(program.as_str());
+    let carrier = ["powershell", "pwsh"].contains(&program.as_str());
+    if inert(stage) || tells(stage) || known.is_none() && !carrier {
+        return None;
     }
-    let at = RUNNERS.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    let (_, words) = RUNNERS.get(at)?;
-    let first = stage.terms.iter().find_map(|term| match term {
-        ir::RunTerm::Word(texts) => Some(texts.first().map_or("*", String::as_str)),
-        ir::RunTerm::AnyWord => Some("*"),
-        ir::RunTerm::Flag(_) | ir::RunTerm::AnyFlags => None,
-    });
-    let runs = match (words, first) {
-        (Words::Any, _) => !inert(stage),
-        (Words::Only(_) | Words::But(_), _) if tells(stage) => false,
-        (Words::Only(words), Some(first)) => first.contains('*') || words.contains(&first),
-        (Words::But(words), Some(first)) => !words.contains(&first),
-        (Words::Only(_), None) => stage.rest,
-        (Words::But(_), None) => !inert(stage),
-        (Words::Script, _) => {
-            let text = matches!(stage.terms.first(), Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "-c" || f == "-lc"));
-            !text && !inert(stage)
-        }
-    };
-    runs.then_some(program)
+    // A text behind `-c` is decided command by command.
+    let text = matches!(stage.terms.first(), Some(ir::RunTerm::Flag(flags)) if flags.iter().all(|flag| is_text(flag)));
+    let shell =
+        known.is_some_and(|known| known.inner.iter().any(|inner| matches!(inner, Inner::FlagText { .. })));
+    if text && shell {
+        return None;
+    }
+    let words: Vec<&str> = stage
+        .terms
+        .iter()
+        .filter_map(|term| match term {
+            ir::RunTerm::Word(texts) => Some(texts.first().map_or("*", String::as_str)),
+            ir::RunTerm::AnyWord => Some("*"),
+            ir::RunTerm::Flag(_) | ir::RunTerm::AnyFlags => None,
+        })
+        .collect();
+    let runs = carrier || known.is_some_and(|known| may_run(known, &words, stage.rest));
+    runs.then_some(program.as_str())
 }
 
-/// One word and the flag that asks for its help.
-fn tells(stage: &ir::RunStage) -> bool {
-    let help = |term: Option<&ir::RunTerm>| matches!(term, Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "--help"));
-    !stage.rest && stage.terms.len() == 2 && help(stage.terms.last())
+/// Whether a program, or a subcommand that these words can select, runs code of the project or a file.
+fn may_run(program: &Program, words: &[&str], rest: bool) -> bool {
+    let open = match words.first() {
+        Some(word) => word.contains('*'),
+        None => rest,
+    };
+    if open && program.subcommands.iter().any(|sub| may_run(&sub.program, &[], true)) {
+        return true;
+    }
+    let chosen = program
+        .subcommands
+        .iter()
+        .filter(|sub| words.iter().take(sub.words.len()).eq(sub.words.iter()))
+        .max_by_key(|sub| sub.words.len());
+    if let Some(sub) = chosen {
+        return may_run(&sub.program, words.get(sub.words.len()..).unwrap_or_default(), rest);
+    }
+    let file = |inner: &Inner| {
+        matches!(inner, Inner::OperandFile { .. } | Inner::FlagModule { .. })
+            || matches!(inner, Inner::FlagFile { language: Some(_), .. })
+    };
+    program.project_code || program.inner.iter().any(file)
+}
+
+/// A flag, or a bundle of flags, behind which the text stands.
+fn is_text(flag: &str) -> bool {
+    flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('c')
 }
 
 /// Only asks for a version or help.
@@ -200,10 +129,8 @@ fn inert(stage: &ir::RunStage) -> bool {
     !stage.rest && stage.terms.len() == 1 && stage.terms.iter().all(harmless)
 }
 
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn sorted() {
-        assert!(super::RUNNERS.is_sorted_by_key(|(name, _)| *name));
-    }
+/// One word and the flag that asks for its help.
+fn tells(stage: &ir::RunStage) -> bool {
+    let help = |term: Option<&ir::RunTerm>| matches!(term, Some(ir::RunTerm::Flag(f)) if f.iter().all(|f| f == "--help"));
+    !stage.rest && stage.terms.len() == 2 && help(stage.terms.last())
 }

@@ -23,8 +23,9 @@ use crate::lower::Lowered;
 use crate::plan::{Body, Instance, Plan};
 use crate::{LayerKind, Summary};
 use policy_grammar::ast;
+use policy_grammar::shell::program::Program;
 use policy_grammar::source::Span;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Globs of one kind that are compared with each other; more are only compared letter by letter.
 const MAX_COMPARED: usize = 64;
@@ -59,6 +60,17 @@ pub(crate) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     grants_a_shell::lint(input, summary, sink);
     open_allow_runs_code::lint(input, sink);
     untested_block::lint(input, sink);
+}
+
+/// What is known of programs, by each name.
+fn by_name(programs: &[Program]) -> BTreeMap<&str, &Program> {
+    let mut all = BTreeMap::new();
+    for program in programs {
+        for name in &program.names {
+            all.entry(name.as_str()).or_insert(program);
+        }
+    }
+    all
 }
 
 /// A block with what it became.

@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: told from what is known of programs alone; a flag that the line takes back is not told.
 
-use super::Input;
+use super::{Input, by_name};
 use crate::code::{Code, Sink};
 use crate::ir;
 use policy_grammar::shell::effects::{Place, Verb};
@@ -15,12 +15,7 @@ const MOST_TOLD: usize = 4;
 /// Runs the lint.
 pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
     let policy = &input.lowered.policy;
-    let mut by_name: BTreeMap<&str, &Program> = BTreeMap::new();
-    for program in &policy.programs {
-        for name in &program.names {
-            by_name.entry(name).or_insert(program);
-        }
-    }
+    let by_name = by_name(&policy.programs);
     let mut back: BTreeMap<ir::LineId, BTreeSet<&str>> = BTreeMap::new();
     for except in &policy.excepts {
         let ir::Matcher::Run(run) = &except.matcher else { continue };

@@ -117,3 +117,77 @@ fn shell_grants_are_counted() {
     let (compiled, _) = compiled(text, &Setup::default());
     assert_eq!((compiled.summary.shell_lines, compiled.summary.allow_lines), (2, 3));
 }
+
+#[test]
+fn what_runs_code_is_told_by_the_data_of_programs() {
+    // One compile for all: each takes what is known of all programs.
+    let counted = |patterns: &[&str]| {
+        let lines: String = patterns.iter().map(|pattern| format!(" allow run `{pattern}`\n")).collect();
+        let summary =
+            compiled(&format!("policy \"t\" language 1\nrule r on x {{\n{lines}}}"), &Setup::default())
+                .0
+                .summary;
+        assert_eq!(summary.allow_lines, patterns.len());
+        summary.shell_lines
+    };
+    let running = [
+        "make ...",
+        "cargo test",
+        "cargo {build,test} ...",
+        "npm test",
+        "npm ...",
+        "npm run *",
+        "yarn ...",
+        "pytest ...",
+        "go test ...",
+        "gradle ...",
+        "mvn ...",
+        "just ...",
+        "node ...",
+        "python *",
+        "python3 -m pytest",
+        "perl ...",
+        "ruby ...",
+        "bash ...",
+        "sh ./x.sh",
+        "./x.sh",
+        "*",
+        "eslint ...",
+        "jest",
+        "tox",
+        "npx ...",
+        "bundle exec ...",
+        "deno run ...",
+        "uv run ...",
+        "poetry run ...",
+        "cmake ...",
+        "rake",
+        "terraform apply ...",
+        "pwsh ...",
+        "tsx ...",
+        "dotnet test",
+        "pip install ...",
+        "composer install",
+        "pre-commit run",
+    ];
+    assert_eq!(counted(&running), running.len());
+    let others = [
+        "ls ...",
+        "git status",
+        "cargo --version",
+        "npm ls ...",
+        "npm --version",
+        "python3 --version",
+        "bash -c *",
+        "bash -lc *",
+        "cat ...",
+        "grep ...",
+        "go version",
+        "pip list",
+        "npm view ...",
+        "cargo tree",
+        "unknown ...",
+        "make --version",
+    ];
+    assert_eq!(counted(&others), 0);
+}
