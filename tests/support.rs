@@ -138,7 +138,7 @@ impl Random {
 }
 
 /// How often a test repeats itself: this often, or `POLICY_ROUNDS` times as often in a long run.
-pub fn rounds(ordinary: usize) -> usize {
+pub(crate) fn rounds(ordinary: usize) -> usize {
     let times = std::env::var("POLICY_ROUNDS").ok().and_then(|times| times.parse::<usize>().ok());
     ordinary * times.unwrap_or(1).max(1)
 }

@@ -361,7 +361,7 @@ pub enum Subject {
     /// `command "…"`: text globs.
     Command(PatternList),
     /// `run …`.
-    Run(RunSubject),
+    Run(Box<RunSubject>),
     /// `shell substitution, eval`.
     Shell(Vec<Text>),
     /// `arg NAME "…"`; the name may be dotted.

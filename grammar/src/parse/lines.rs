@@ -188,7 +188,7 @@ impl<'t> Parser<'t> {
             Rule::s_command => Subject::Command(self.pattern_list(node)),
             Rule::s_network => Subject::Network(self.pattern_list(node).list),
             Rule::s_seller => Subject::Seller(self.pattern_list(node).list),
-            Rule::s_run => Subject::Run(self.run_subject(node)),
+            Rule::s_run => Subject::Run(Box::new(self.run_subject(node))),
             Rule::s_arg => self.arg(node),
             Rule::s_shell => {
                 let names = node.kid(Rule::names)?;

@@ -118,14 +118,13 @@ impl Walk<'_, '_, '_> {
         };
         if omitted {
             if !call.redirects.is_empty() {
-                let bare =
-                    Command {
-                        words: Vec::new(),
-                        parts: Vec::new(),
-                        touches: Vec::new(),
-                        peers: Vec::new(),
-                        ..command.clone()
-                    };
+                let bare = Command {
+                    words: Vec::new(),
+                    parts: Vec::new(),
+                    touches: Vec::new(),
+                    peers: Vec::new(),
+                    ..command.clone()
+                };
                 self.w.commands.push(bare);
                 self.w.deferred.push(call.deferred);
             }
@@ -150,7 +149,7 @@ impl Walk<'_, '_, '_> {
             self.carried(&call, &name, index);
         }
         let Some(program) = program else { return };
-        self.features_of(index, &program, &reading);
+        self.features_of(index, program, &reading);
         let mut inner = call.clone();
         inner.dir = dir.unwrap_or(inner.dir);
         inner.other_dirs = other_dirs;
@@ -158,7 +157,7 @@ impl Walk<'_, '_, '_> {
         inner.direct = false;
         inner.level += 1;
         let mut finder = Finder { index, name: &name, env, outer: &call, inner };
-        self.inner(&mut finder, &program, &reading);
+        self.inner(&mut finder, program, &reading);
         if let Some(flag) = &reading.unknown_flag
             && !program.inner.is_empty() | !program.subcommands.is_empty()
         {

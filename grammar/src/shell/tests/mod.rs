@@ -9,8 +9,8 @@ mod flow;
 mod forms;
 mod generate;
 mod limits;
-mod regressions;
 mod properties;
+mod regressions;
 
 mod bash;
 mod code;

@@ -94,8 +94,8 @@ fn quotes_around_a_literal_change_nothing() {
         let wanted = listed(&bash(&plain.join(" ")));
         for at in 0..words.len() {
             // `A=1` in quotes is a program, not an assignment, in front; behind `env` it is the same.
-            let first = words[at].chars().next().unwrap();
-            let rest = &words[at][first.len_utf8()..];
+            let mut characters = words[at].chars();
+            let (first, rest) = (characters.next().unwrap(), characters.as_str());
             for other in [
                 format!("'{}'", words[at]),
                 format!("\"{}\"", words[at]),
