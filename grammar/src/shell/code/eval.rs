@@ -261,11 +261,18 @@ impl Reader {
         }
         let mut value = value.bounded();
         if self.branched
-            && let Some(old) = self.names.get(name)
+            && let Some(old) = self.names.get(name).cloned()
         {
-            value = old.clone().or(value);
+            value = self.either(old, value);
         }
         self.names.insert(name.to_string(), value);
+    }
+
+    /// One of two values; the reading is not complete when only one of them can be followed.
+    fn either(&mut self, one: Value, two: Value) -> Value {
+        let (value, lost) = one.or(two);
+        self.complete &= !lost;
+        value.bounded()
     }
 
     /// A whole expression.
@@ -318,7 +325,7 @@ impl Reader {
                 "||" | "??" => {
                     self.at += 1;
                     let right = self.unary();
-                    left.or(right)
+                    self.either(left, right)
                 }
                 "&&" => {
                     self.at += 1;
@@ -329,7 +336,7 @@ impl Reader {
                     let yes = self.expr();
                     self.eat(":");
                     let no = self.expr();
-                    yes.or(no)
+                    self.either(yes, no)
                 }
                 "%" => {
                     self.at += 1;

@@ -88,6 +88,30 @@ impl Text {
         self
     }
 
+    /// One of two texts, and whether only one of them stands for both.
+    fn or(&self, other: &Text) -> (Text, bool) {
+        let (word, lost) = match (choices(&self.word), choices(&other.word)) {
+            (Some(mut one), Some(two)) => {
+                one.extend(two);
+                one.sort();
+                one.dedup();
+                let word = match one.len() {
+                    1 => Word::Known(one.remove(0)),
+                    2..=MAX_CHOICES => Word::OneOf(one),
+                    _ => hole(),
+                };
+                (word, false)
+            }
+            _ if self.is_unknown() => (other.word.clone(), !other.is_unknown()),
+            _ if other.is_unknown() => (self.word.clone(), true),
+            _ => (hole(), false),
+        };
+        let mut text = Text::word(word);
+        text.mark(self);
+        text.mark(other);
+        (text, lost)
+    }
+
     /// Whether nothing of it is known.
     pub(super) fn is_unknown(&self) -> bool {
         matches!(&self.word, Word::Unknown(pieces) if pieces.iter().all(|p| matches!(p, Piece::Hole { .. })))
@@ -166,36 +190,44 @@ impl Value {
         Value::Text(text)
     }
 
-    /// One of two values.
-    pub(super) fn or(self, other: Value) -> Value {
+    /// One of two values, and whether what either may be is not all in it: a reading then is not complete.
+    pub(super) fn or(self, other: Value) -> (Value, bool) {
         if self == other {
-            return self;
+            return (self, false);
         }
-        match (&self, &other) {
-            (Value::Text(a), Value::Text(b)) => {
-                let word = match (choices(&a.word), choices(&b.word)) {
-                    (Some(mut one), Some(two)) => {
-                        one.extend(two);
-                        one.sort();
-                        one.dedup();
-                        match one.len() {
-                            1 => Word::Known(one.remove(0)),
-                            2..=MAX_CHOICES => Word::OneOf(one),
-                            _ => hole(),
-                        }
-                    }
-                    _ if a.is_unknown() => b.word.clone(),
-                    _ if b.is_unknown() => a.word.clone(),
-                    _ => hole(),
-                };
-                let mut text = Text::word(word);
-                text.mark(a);
-                text.mark(b);
-                Value::Text(text)
+        match (self, other) {
+            // What is true or false is no text and calls nothing.
+            (Value::Flag(_), value) | (value, Value::Flag(_)) => (value, false),
+            // Only one function can stand for both.
+            (Value::Name(_), value) | (value, Value::Name(_)) => (value, true),
+            (Value::List(a), Value::List(b)) => {
+                let same = a.len() == b.len();
+                let mut lost = false;
+                let mut all: Vec<Value> = Vec::new();
+                for (one, two) in a.into_iter().zip(b) {
+                    let (value, less) = one.or(two);
+                    lost |= less;
+                    all.push(value);
+                }
+                if !same {
+                    let rest = Word::Unknown(vec![Piece::Hole { quoted: false }]);
+                    all.push(Value::Text(Text::word(rest)));
+                }
+                (Value::List(all), lost)
             }
-            (Value::Name(_), _) => other,
-            (Value::Number(_), Value::Number(_)) => Value::unknown(),
-            _ => self,
+            (one @ Value::Table(_), Value::Table(_)) => (one, true),
+            (one @ (Value::List(_) | Value::Table(_)), two)
+            | (one, two @ (Value::List(_) | Value::Table(_))) => {
+                let mut text = Text::unknown();
+                one.mark(&mut text);
+                two.mark(&mut text);
+                (Value::Text(text), false)
+            }
+            (one, two) => {
+                let path = matches!(one, Value::Path(_)) || matches!(two, Value::Path(_));
+                let (text, lost) = one.text().or(&two.text());
+                (if path { Value::Path(text) } else { Value::Text(text) }, lost)
+            }
         }
     }
 }

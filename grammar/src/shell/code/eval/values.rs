@@ -7,6 +7,9 @@ use super::super::text::{Text, Value, hole};
 use super::Arg;
 use crate::shell::Word;
 
+/// Most elements of a list that one value stands for.
+const MAX_JOINED: usize = 32;
+
 /// The value of a constant.
 pub(super) fn fixed_value(fixed: Fixed) -> Value {
     match fixed {
@@ -32,9 +35,21 @@ pub(super) fn group(mut items: Vec<Arg>) -> Value {
 pub(in super::super) fn element(value: &Value) -> Value {
     match value {
         Value::List(values) => {
-            let mut values = values.iter().cloned();
-            let first = values.next().unwrap_or_else(Value::unknown);
-            values.take(32).fold(first, Value::or)
+            let mut rest = values.iter().cloned();
+            let first = rest.next().unwrap_or_else(Value::unknown);
+            let join = |(all, lost): (Value, bool), one: Value| {
+                let (all, less) = all.or(one);
+                (all, lost | less)
+            };
+            match rest.by_ref().take(MAX_JOINED).fold((first, false), join) {
+                (value, false) if rest.next().is_none() => value.bounded(),
+                // It may be one that is not followed.
+                _ => {
+                    let mut text = Text::unknown();
+                    value.mark(&mut text);
+                    Value::Text(text)
+                }
+            }
         }
         other => other.clone(),
     }

@@ -39,6 +39,14 @@ pub(super) const ROWS: &[(Language, &str, &str)] = &[
     (Python, "import sys; exec(sys.stdin.read())", "python3 -"),
     (Python, "import os; os.system(chr(114)+chr(109)+' -rf /')", "decoded; sh:rm -rf /"),
     (Python, "import os; os.system('/ fr- mr'[::-1])", "decoded; sh:rm -rf /"),
+    // Python: what one of two branches leaves.
+    (Python, "import os,time\nf=os.system\nif time.time()>5: f=print\nf('rm -rf ~')", ""),
+    (
+        Python,
+        "import subprocess,time\na=['rm','x']\nif time.time()>5: a=['rm','-rf','/']\nsubprocess.run(a)",
+        "rm -rf ?; rm x ?",
+    ),
+    (Python, "import os,time\nc=False\nif time.time()>5: c='rm -rf ~'\nos.system(c)", "sh:rm -rf ~"),
     // Python: files.
     (Python, "import os; os.remove('/etc/passwd')", "rm /etc/passwd"),
     (Python, "import shutil; shutil.rmtree('/')", "rm -r /"),
