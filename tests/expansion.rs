@@ -89,12 +89,8 @@ fn no_script_hides_a_command() {
     let not_exact: Vec<(&str, &str)> = not_exact.iter().map(|(id, kind)| (id.as_str(), *kind)).collect();
     assert_eq!(not_exact, NOT_EXACT, "{counts:?}");
     let counts: Vec<(&str, usize)> = counts.iter().map(|(what, count)| (what.as_str(), *count)).collect();
-    let wanted = [
-        ("known covered", 1),
-        ("known exact", 153),
-        ("unresolved covered", 2),
-        ("unresolved exact", 22),
-    ];
+    let wanted =
+        [("known covered", 1), ("known exact", 153), ("unresolved covered", 2), ("unresolved exact", 22)];
     assert_eq!(counts, wanted);
 }
 
