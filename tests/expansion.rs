@@ -1,4 +1,4 @@
-//! The labelled expansion cases through the real knowledge of programs: `policies/std/programs.policy` as a table.
+//! The labelled expansion cases through the real knowledge of programs: `policies/std/programs*.policy` as a table.
 //!
 //! INVARIANT: no script hides a command in the levels that are about the shell alone, and the counts are exact.
 
