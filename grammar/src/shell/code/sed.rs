@@ -51,13 +51,25 @@ impl<'s> Sed<'s> {
 
     /// The text up to a delimiter, which is passed over.
     fn delimited(&mut self, delimiter: char) -> Option<&'s str> {
+        // The class that is open: its first place where a bracket would end it.
         let (mut escaped, mut class) = (false, None);
+        // A named set in it, as in `[[:alpha:]]`: the sign that ends it, and where it begins.
+        let mut named: Option<(char, usize)> = None;
+        let mut last = '\0';
         for (at, c) in self.rest.char_indices() {
+            let before = std::mem::replace(&mut last, c);
             match c {
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
-                '[' if class.is_none() => class = Some(at),
-                ']' if class.is_some_and(|start| at > start + 1) => class = None,
+                '[' if class.is_none() => class = Some(at + 2),
+                '^' if before == '[' && class == Some(at + 1) => class = Some(at + 2),
+                ':' | '.' | '='
+                    if before == '[' && named.is_none() && class.is_some_and(|from| at >= from) =>
+                {
+                    named = Some((c, at))
+                }
+                ']' if named.is_some_and(|(sign, from)| before == sign && at > from + 1) => named = None,
+                ']' if named.is_none() && class.is_some_and(|from| at >= from) => class = None,
                 // Inside a class the delimiter is a letter to GNU sed in patterns only; both readings end here.
                 c if c == delimiter => {
                     let text = self.rest.get(..at);
@@ -117,23 +129,32 @@ impl<'s> Sed<'s> {
         }
         let Some(command) = self.bump() else { return };
         match command {
-            '{' | '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => {}
+            '{' => {}
+            '=' | 'd' | 'D' | 'g' | 'G' | 'h' | 'H' | 'n' | 'N' | 'p' | 'P' | 'x' | 'z' | 'F' => self.end(),
             '#' => {
                 self.line();
             }
             'q' | 'Q' | 'l' | 'L' => {
                 self.blanks();
                 self.rest = self.rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                self.end();
             }
             ':' | 'b' | 't' | 'T' | 'v' => {
-                let end = self.rest.find(['\n', ';', '}']).unwrap_or(self.rest.len());
+                // A blank ends a label to some, and what stands behind it is a command.
+                self.blanks();
+                let end = self.rest.find(['\n', ';', '}', ' ', '\t', '\r']).unwrap_or(self.rest.len());
                 self.rest = self.rest.get(end..).unwrap_or_default();
+                self.found.complete &= command != ':' || self.peek() != Some('}');
+                self.end();
             }
             'a' | 'i' | 'c' => loop {
                 // A text goes on behind a backslash at the end of its line.
                 let line = self.line();
                 self.bump();
-                if !line.ends_with('\\') {
+                // Two of them are one that is printed.
+                let slashes = line.len() - line.trim_end_matches('\\').len();
+                self.found.complete &= slashes < 2;
+                if slashes.is_multiple_of(2) {
                     break;
                 }
             },
@@ -157,8 +178,9 @@ impl<'s> Sed<'s> {
                 let (Some(_), Some(to)) = (self.delimited(delimiter), self.delimited(delimiter)) else {
                     return;
                 };
-                if command == 's' {
-                    self.flags(to);
+                match command {
+                    's' => self.flags(to),
+                    _ => self.end(),
                 }
             }
             _ => {
@@ -194,9 +216,15 @@ impl<'s> Sed<'s> {
                     self.file(file, true);
                     return;
                 }
-                _ => return,
+                _ => return self.end(),
             }
         }
+    }
+
+    /// What may stand behind a command; anything else was not understood.
+    fn end(&mut self) {
+        self.blanks();
+        self.found.complete &= matches!(self.peek(), None | Some(';' | '}' | '#' | '\n'));
     }
 
     fn file(&mut self, file: &str, writes: bool) {

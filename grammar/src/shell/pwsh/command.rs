@@ -22,10 +22,13 @@ impl Reader<'_, '_> {
     pub(super) fn command(&mut self, pair: Pair<'_>, state: &mut State, around: &Around) -> Value {
         let range = (pair.as_span().start(), pair.as_span().end());
         let (mut invoked, mut head, mut args, mut redirects) = (false, None, Vec::new(), Vec::new());
-        let mut verbatim = None;
+        let (mut verbatim, mut sourced) = (None, false);
         for part in pair.into_inner() {
             match part.as_rule() {
-                Rule::invoke_op => invoked = true,
+                Rule::invoke_op => {
+                    invoked = true;
+                    sourced = part.as_str() == ".";
+                }
                 Rule::head | Rule::arg if head.is_none() => head = Some(part),
                 Rule::arg => args.push(part),
                 Rule::redirect => redirects.extend(self.redirect(part, state, around)),
@@ -61,6 +64,9 @@ impl Reader<'_, '_> {
         let shadowed = state.functions.contains(&name.to_lowercase());
         if shadowed && alias(&name).is_none() && !is_cmdlet(&cmdlet) && self.cmdlet(&name).is_none() {
             // A function of this text: its commands are listed where it stands.
+            if sourced {
+                state.forget_all();
+            }
             for arg in args {
                 let value = self.argument(arg.clone(), state, around);
                 if value.block {
@@ -213,6 +219,14 @@ impl Reader<'_, '_> {
         }
         if matches!(cmdlet, "New-Item") && matches!(written.to_lowercase().as_str(), "md" | "mkdir") {
             all.push(Given::Parameter("-ItemType".into(), Some(Value::text("Directory"))));
+        }
+        for (at, argument) in all.iter().enumerate() {
+            let Given::Parameter(name, value) = argument else { continue };
+            let word = match (value, all.get(at + 1)) {
+                (Some(value), _) | (None, Some(Given::Values(value))) => Some(value.joined(" ")),
+                _ => None,
+            };
+            state.store(name, word.as_ref());
         }
         self.piped_paths(cmdlet, around.input.as_ref(), &mut all);
         let (words, parts) = self.words_of(cmdlet, all);

@@ -4,7 +4,7 @@
 
 use super::value::Value;
 use super::{Around, MAX_DEPTH, Pair, Reader, Rule, State, Want};
-use crate::shell::{Feature, PipePlace};
+use crate::shell::{Feature, PipePlace, Word};
 use std::collections::BTreeSet;
 
 impl Reader<'_, '_> {
@@ -199,6 +199,14 @@ impl Reader<'_, '_> {
         for name in ["args", "input", "_", "psitem"] {
             inner.vars.insert(name.to_string(), Value::unknown());
         }
+        let text = pair.as_str().to_ascii_lowercase();
+        if ["script:", "global:", "variable:"].iter().any(|scope| text.contains(scope)) {
+            // What it assigns is not its own.
+            self.forget_assigned(&pair, state);
+        }
+        if text.contains("-sc") || text.contains("variable:") {
+            state.forget_all();
+        }
         let around = Around { deferred: true, input: None, pipe: None, ..around.clone() };
         for part in pair.into_inner() {
             match part.as_rule() {
@@ -358,6 +366,20 @@ pub(super) fn variable_name(var: &Pair<'_>) -> Option<String> {
     Some(name)
 }
 
+/// Whether a parameter, perhaps cut short, is one of those that name a variable.
+fn names_variable(name: &str) -> bool {
+    let name = name.trim_start_matches('-').to_lowercase();
+    let cut = |full: &str, least: usize| name.len() >= least && full.starts_with(&name);
+    matches!(name.as_str(), "ov" | "pv" | "ev" | "wv" | "iv" | "sv" | "rhv")
+        || cut("outvariable", 4)
+        || cut("pipelinevariable", 2)
+        || cut("errorvariable", 6)
+        || cut("warningvariable", 8)
+        || cut("informationvariable", 12)
+        || cut("variable", 2)
+        || name.ends_with("variable")
+}
+
 fn assigned_names(pair: &Pair<'_>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for expression in pair.clone().into_inner().flatten().filter(|p| p.as_rule() == Rule::expression) {
@@ -379,6 +401,30 @@ fn assigned_names(pair: &Pair<'_>) -> BTreeSet<String> {
 }
 
 impl State {
+    /// Any variable may have another value.
+    pub(super) fn forget_all(&mut self) {
+        for value in self.vars.values_mut() {
+            let mut unknown = Value::unknown();
+            unknown.taint(value.fetched, value.decoded);
+            *value = unknown;
+        }
+    }
+
+    /// A parameter that stores what a command gives in a variable.
+    pub(super) fn store(&mut self, name: &str, into: Option<&Word>) {
+        if !names_variable(name) {
+            return;
+        }
+        let Some(target) = into.and_then(Word::known) else { return self.forget_all() };
+        let target = target.trim_start_matches('+').to_lowercase();
+        let target = target.rsplit(':').next().unwrap_or_default();
+        if let Some(value) = self.vars.get_mut(target) {
+            let mut unknown = Value::unknown();
+            unknown.taint(value.fetched, value.decoded);
+            *value = unknown;
+        }
+    }
+
     /// What holds after either of two ways.
     pub(super) fn join(&mut self, other: &State) {
         self.join_vars(other);
