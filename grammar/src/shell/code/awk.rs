@@ -30,6 +30,7 @@ pub(super) fn read(code: &str) -> Found {
         tokens: Vec::new(),
         at: 0,
         names: BTreeMap::new(),
+        head: false,
         found: Found { inside: Vec::new(), complete: true },
     };
     reader.split(code);
@@ -41,6 +42,8 @@ struct Awk {
     tokens: Vec<Token>,
     at: usize,
     names: BTreeMap<String, Word>,
+    /// The bracket closed last was the head of an `if` or a loop.
+    head: bool,
     found: Found,
 }
 
@@ -48,6 +51,8 @@ impl Awk {
     fn split(&mut self, code: &str) {
         let mut rest = code;
         let mut no_pattern = false;
+        // For each open bracket whether it is the head of a statement.
+        let mut open = Vec::new();
         while let Some(c) = rest.chars().next() {
             let mut size = c.len_utf8();
             match c {
@@ -72,6 +77,11 @@ impl Awk {
                         size = rest.len();
                     }
                 },
+                '/' if self.either_place() => {
+                    // One AWK divides here where another begins a pattern.
+                    self.found.complete = false;
+                    self.tokens.push(Token::Op("/"));
+                }
                 '/' if self.operand_place() && !no_pattern => match pattern(rest) {
                     Some(end) => {
                         self.tokens.push(Token::Pattern);
@@ -96,6 +106,14 @@ impl Awk {
                 }
                 _ => match OPS.iter().find(|op| rest.starts_with(**op)) {
                     Some(op) => {
+                        match *op {
+                            "(" => {
+                                let head = matches!(self.tokens.last(), Some(Token::Name(name)) if matches!(name.as_str(), "if" | "while" | "for" | "switch"));
+                                open.push(head);
+                            }
+                            ")" => self.head = open.pop().unwrap_or_default(),
+                            _ => {}
+                        }
                         self.tokens.push(Token::Op(op));
                         size = op.len();
                     }
@@ -106,11 +124,21 @@ impl Awk {
         }
     }
 
+    fn either_place(&self) -> bool {
+        match self.tokens.last() {
+            Some(Token::Op(op)) => matches!(*op, "++" | "--"),
+            Some(Token::Name(name)) => matches!(name.as_str(), "getline" | "length" | "exit"),
+            _ => false,
+        }
+    }
+
     fn operand_place(&self) -> bool {
         match self.tokens.last() {
-            Some(Token::Op(op)) => !matches!(*op, ")" | "]" | "$" | "++" | "--"),
+            // Behind the head of a statement an operand begins.
+            Some(Token::Op(")")) => self.head,
+            Some(Token::Op(op)) => !matches!(*op, "]" | "$"),
             Some(Token::Name(name)) => {
-                matches!(name.as_str(), "print" | "return" | "case" | "in" | "getline")
+                matches!(name.as_str(), "print" | "printf" | "return" | "case" | "in" | "else" | "do")
             }
             Some(Token::Text(_) | Token::Number(_) | Token::Pattern) => false,
             Some(Token::Line) | None => true,

@@ -170,6 +170,13 @@ pub(crate) fn concat(parts: &[Word]) -> Word {
             Word::Unknown(pieces) => vec![pieces.iter().map(quoted).collect()],
             Word::Glob(_) | Word::OneOf(_) => vec![vec![Piece::Hole { quoted: true }]],
         };
+        if let [choice] = choices.as_slice() {
+            // Copied for each part, a long text would take time that grows with its square.
+            for way in &mut ways {
+                way.extend(choice.iter().cloned());
+            }
+            continue;
+        }
         ways = ways
             .iter()
             .flat_map(|way| {

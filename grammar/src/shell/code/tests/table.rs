@@ -333,6 +333,10 @@ pub(super) const ROWS: &[(Language, &str, &str)] = &[
     (Awk, "BEGIN { print ENVIRON[\"AWS_SECRET_ACCESS_KEY\"] }", "+; printenv AWS_SECRET_ACCESS_KEY"),
     (Awk, "BEGIN { ARGV[1] = \"/etc/shadow\" } 1", ""),
     (Awk, "@load \"filefuncs\"", ""),
+    (Awk, "{ while (a) /\"/; system(\"x\"); /\"/ }", "+; sh:x"),
+    (Awk, "{ if (a) b; else /\"/; system(\"x\"); /\"/ }", "+; sh:x"),
+    (Awk, "{ a++ /\"/; system(\"x\"); /\"/ }", ""),
+    (Awk, "{ print (a + b) / 2, f(a) / 2, $1 / 2 }", "+"),
     // sed.
     (Sed, "1e rm -rf ~", "+; sh:rm -rf ~"),
     (Sed, "1,20p", "+"),
