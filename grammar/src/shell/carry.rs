@@ -303,9 +303,11 @@ fn text_of(words: &[Word], dialect: Dialect) -> Carried {
                             some |= !part.trim().is_empty();
                             text.push_str(part);
                         }
-                        Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => {
-                            text.push_str(hole(dialect))
-                        }
+                        Piece::Folder
+                        | Piece::Descriptor
+                        | Piece::Hole { .. }
+                        | Piece::Name
+                        | Piece::Value { .. } => text.push_str(hole(dialect)),
                     }
                 }
             }

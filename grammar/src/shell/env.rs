@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a value is here only when every way to that place gives one of the values listed; joins only widen.
 
-use super::{Dir, Word};
+use super::{Dir, Piece, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most values of one variable, and most commands that one text stands for.
@@ -18,6 +18,8 @@ pub(crate) enum Val {
     Text(String),
     Tilde(String),
     Glob(String),
+    /// The folder in which it was taken, and what stands behind it.
+    Folder(Dir, String),
 }
 
 impl Val {
@@ -30,6 +32,18 @@ impl Val {
             Word::OneOf(_) | Word::Unknown(_) => return None,
         };
         Some(val)
+    }
+
+    /// The value of a word that begins with the folder in which it is expanded.
+    pub(crate) fn folder(word: &Word, env: &Env) -> Option<Val> {
+        let Word::Unknown(pieces) = word else { return None };
+        let rest = match pieces.as_slice() {
+            [Piece::Folder] => "",
+            [Piece::Folder, Piece::Text(rest)] => rest,
+            _ => return None,
+        };
+        let certain = env.dir != Dir::Unknown && env.other_dirs.is_empty();
+        certain.then(|| Val::Folder(env.dir.clone(), rest.to_string()))
     }
 
     pub(crate) fn text(&self) -> Option<&str> {
@@ -155,7 +169,7 @@ impl Env {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        let long = |val: &Val| matches!(val, Val::Text(t) | Val::Tilde(t) | Val::Glob(t) if t.len() > MAX_VALUE_BYTES);
+        let long = |val: &Val| matches!(val, Val::Text(t) | Val::Tilde(t) | Val::Glob(t) | Val::Folder(_, t) if t.len() > MAX_VALUE_BYTES);
         let value = match value {
             Value::Scalar(vals) if vals.iter().any(long) || vals.is_empty() => Value::Unknown,
             other => other,

@@ -59,6 +59,10 @@ pub(crate) enum Frag {
     },
     /// A name that a program prints.
     Name,
+    /// The folder in which the command runs.
+    Folder,
+    /// The path of a descriptor.
+    Descriptor,
     /// What `"$@"` is without parameters: not even an empty word.
     Absent,
     /// The next field begins.
@@ -243,12 +247,26 @@ impl<'e> Expander<'e> {
                 self.feature(Feature::Substitution);
                 out.push(Frag::Name);
             }
+            Bit::Substitution { list, .. } if self.prints_folder(list) => {
+                self.feature(Feature::Substitution);
+                out.push(Frag::Folder);
+            }
+            Bit::Substitution { list, quoted } if self.prints_project(list) => {
+                self.feature(Feature::Substitution);
+                // The folder of the call or one above it.
+                let (name, quoted) = (String::new(), *quoted || self.whole.get());
+                out.push(Frag::Value { name, quoted, unset: Some(".".into()) });
+            }
             Bit::Substitution { list, quoted } => {
                 self.feature(Feature::Substitution);
                 match self.substituted(list) {
                     Some(text) => param::emit(self, Val::Text(text), *quoted || self.whole.get(), out),
                     None => out.push(Frag::Hole { quoted: *quoted }),
                 }
+            }
+            Bit::Backtick { text, .. } if text.trim() == "pwd" && !self.shadowed("pwd") => {
+                self.feature(Feature::Substitution);
+                out.push(Frag::Folder);
             }
             Bit::Backtick { text, quoted, .. } => {
                 self.feature(Feature::Substitution);
@@ -259,7 +277,7 @@ impl<'e> Expander<'e> {
             }
             Bit::Process { .. } => {
                 self.feature(Feature::ProcessSubstitution);
-                out.push(Frag::Hole { quoted: true });
+                out.push(Frag::Descriptor);
             }
             Bit::ExtGlob { .. } => {
                 self.feature(Feature::Glob);
@@ -286,6 +304,11 @@ impl<'e> Expander<'e> {
         Expander { programs: self.programs, dialect: self.dialect, docs: Some(&tree.heredocs), ..inner }
             .at_level(self.level.get())
             .substituted(&tree.list)
+    }
+
+    /// Whether the text gives a name another meaning.
+    pub(crate) fn shadowed(&self, name: &str) -> bool {
+        [name, "*"].iter().any(|n| self.env.functions.contains_key(*n) || self.env.aliases.contains_key(*n))
     }
 
     /// The values that a variable may have here, the picked one first.
@@ -320,7 +343,9 @@ impl<'e> Expander<'e> {
         if active {
             self.feature(Feature::Glob);
         }
-        if field.iter().any(|f| matches!(f, Frag::Hole { .. } | Frag::Value { .. } | Frag::Name)) {
+        if field.iter().any(|f| {
+            matches!(f, Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Folder | Frag::Descriptor)
+        }) {
             return Word::Unknown(pieces(field, active));
         }
         if active || field.iter().any(|f| matches!(f, Frag::Glob(_))) {
@@ -330,7 +355,7 @@ impl<'e> Expander<'e> {
                     Frag::Bare(text) => push_pattern(text, &mut pattern),
                     Frag::Glob(text) | Frag::Tilde(text) => pattern.push_str(text),
                     Frag::Text(text) => escape_pattern(text, at == 0, &mut pattern),
-                    Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Absent | Frag::Break => {}
+                    _ => {}
                 }
             }
             return Word::Glob(pattern);
@@ -369,6 +394,8 @@ fn pieces(field: &[Frag], active: bool) -> Vec<Piece> {
                 Piece::Value { name: name.clone(), quoted: *quoted, unset: unset.clone() }
             }
             Frag::Name => Piece::Name,
+            Frag::Folder => Piece::Folder,
+            Frag::Descriptor => Piece::Descriptor,
             Frag::Absent | Frag::Break => continue,
         };
         match (out.last_mut(), piece) {

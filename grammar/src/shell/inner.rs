@@ -94,6 +94,10 @@ impl Walk<'_, '_, '_> {
         let other_dirs: Vec<Dir> =
             call.other_dirs.iter().map(|from| own(from).unwrap_or_else(|| from.clone())).collect();
         let effective = program.as_ref().map(|program| reading.effective(program));
+        if dir.is_some() {
+            call.words.iter_mut().for_each(Word::moved);
+            call.redirects.iter_mut().for_each(|redirect| redirect.target.moved());
+        }
         let command = Command {
             words: call.words.clone(),
             parts: reading.parts.clone(),

@@ -60,6 +60,10 @@ pub enum Piece {
     /// What a program prints that prints only names of objects (`git merge-base`): it is one word with what is
     /// around it, and neither a flag nor a path.
     Name,
+    /// The folder in which the command runs (`$PWD`, `$(pwd)`), as an absolute path.
+    Folder,
+    /// The path of a descriptor (`<(...)`).
+    Descriptor,
     /// A value that is not known. `quoted` means that it stays inside one word.
     Hole {
         /// Inside double quotes: it never becomes several words.
@@ -118,6 +122,45 @@ impl Word {
         }
     }
 
+    /// The word as a path: the folder of the command is `.`, a descriptor is a path that is no file.
+    fn as_path(&self) -> Option<Word> {
+        let Word::Unknown(pieces) = self else { return None };
+        let rest = match pieces.as_slice() {
+            [Piece::Descriptor] => return Some(Word::Known("/dev/fd/63".into())),
+            [Piece::Folder, rest @ ..] => rest,
+            _ => return None,
+        };
+        let (mut text, mut pattern, mut glob) = (".".to_string(), ".".to_string(), false);
+        for piece in rest {
+            match piece {
+                Piece::Text(part) => {
+                    text.push_str(part);
+                    expand::escape_pattern(part, false, &mut pattern);
+                }
+                Piece::Pattern(part) => {
+                    glob = true;
+                    pattern.push_str(part);
+                }
+                _ => return None,
+            }
+        }
+        let whole = text.len() == 1 && pattern.len() == 1 || pattern.starts_with("./");
+        match whole {
+            true if glob => Some(Word::Glob(pattern)),
+            true => Some(Word::Known(text)),
+            false => None,
+        }
+    }
+
+    /// The word for a command that runs in another folder than the one in which the word was expanded.
+    pub(crate) fn moved(&mut self) {
+        if let Word::Unknown(pieces) = self {
+            for piece in pieces.iter_mut().filter(|piece| **piece == Piece::Folder) {
+                *piece = Piece::Hole { quoted: true };
+            }
+        }
+    }
+
     /// The reading in which no variable is set from outside: `$PREFIX/bin` is `/bin` then. `None` when there is no such
     /// variable, when something else is not known either, or when nothing would be left.
     pub fn when_unset(&self) -> Option<Word> {
@@ -139,7 +182,12 @@ impl Word {
                     tilde = true;
                     text.push_str(piece);
                 }
-                Piece::Tilde(_) | Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => return None,
+                Piece::Tilde(_)
+                | Piece::Name
+                | Piece::Folder
+                | Piece::Descriptor
+                | Piece::Hole { .. }
+                | Piece::Value { .. } => return None,
             }
         }
         match text.is_empty() {
@@ -372,6 +420,24 @@ pub struct Problem {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+}
+
+impl Command {
+    /// Puts a path where a word is the folder of the command or a descriptor.
+    pub fn name_places(&mut self) {
+        let place = |word: &mut Word| {
+            if let Some(path) = word.as_path() {
+                *word = path;
+            }
+        };
+        self.words.iter_mut().for_each(place);
+        self.redirects.iter_mut().for_each(|redirect| place(&mut redirect.target));
+        for part in &mut self.parts {
+            if let Part::Flag { value: Some(value), .. } = part {
+                place(value);
+            }
+        }
+    }
 }
 
 /// Everything a static reader knows of one command text.

@@ -183,7 +183,10 @@ impl Reader<'_> {
             Word::OneOf(texts) => texts.iter().any(|text| text.starts_with('-')),
             Word::Unknown(pieces) => {
                 let text = matches!(pieces.first(), Some(Piece::Text(t)) if !t.starts_with('-'))
-                    || matches!(pieces.first(), Some(Piece::Tilde(_) | Piece::Name));
+                    || matches!(
+                        pieces.first(),
+                        Some(Piece::Tilde(_) | Piece::Name | Piece::Folder | Piece::Descriptor)
+                    );
                 !text || word.may_split()
             }
         }

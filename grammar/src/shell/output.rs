@@ -167,8 +167,7 @@ impl Expander<'_> {
         };
         let Some(name) = first.known() else { return Stdin::Unknown };
         let env = self.env;
-        let shadowed = |name: &str| env.functions.contains_key(name) || env.aliases.contains_key(name);
-        if env.risky || shadowed(name) || shadowed("*") {
+        if env.risky || self.shadowed(name) {
             return Stdin::Unknown;
         }
         let input =
@@ -314,6 +313,37 @@ fn assigns(list: &List<'_>) -> bool {
 }
 
 impl Expander<'_> {
+    /// Whether a substitution gives the folder in which it stands: `$(pwd)`.
+    pub(crate) fn prints_folder(&self, list: &List<'_>) -> bool {
+        let words = self.plain_command(list);
+        matches!(words.as_slice(), ["pwd"] | ["pwd", "-L" | "-P"])
+    }
+
+    /// Whether it gives the folder of the project: `$(git rev-parse --show-toplevel)`.
+    pub(crate) fn prints_project(&self, list: &List<'_>) -> bool {
+        let words = self.plain_command(list);
+        matches!(words.as_slice(), ["git", "rev-parse", "--show-toplevel"] | ["hg" | "jj", "root"])
+    }
+
+    /// The words of the only command of a substitution where they stand there as they are; else nothing.
+    fn plain_command<'l>(&self, list: &'l List<'_>) -> Vec<&'l str> {
+        let none = Vec::new();
+        let [AndOr { first, rest, background: false }] = list.items.as_slice() else { return none };
+        let ([Node::Simple(simple)], true) = (first.stages.as_slice(), rest.is_empty()) else { return none };
+        let quiet = |r: &RedirectNode<'_>| r.fd == "2" && matches!(r.op, ">" | ">>");
+        if first.negated || !simple.assigns.is_empty() || !simple.redirects.iter().all(quiet) {
+            return none;
+        }
+        let plain = |word: &'l WordNode<'_>| match word.bits.as_slice() {
+            [Bit::Bare(text)] => Some(*text),
+            [Bit::Text(text)] => Some(&**text),
+            _ => None,
+        };
+        let words: Option<Vec<&str>> = simple.words.iter().map(plain).collect();
+        let words = words.unwrap_or_default();
+        if words.first().is_some_and(|name| self.shadowed(name)) { none } else { words }
+    }
+
     /// Whether the only command of a substitution prints only names of objects: all its words are known, those behind the
     /// ones that the program's data names are no flags, and nothing else can write.
     pub(crate) fn prints_name(&self, list: &List<'_>) -> bool {

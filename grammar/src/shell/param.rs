@@ -42,6 +42,9 @@ pub(crate) fn expand(
         // A shell starts with its own value, whatever the environment says.
         return out.push(if quoted { Frag::Text(" \t\n".into()) } else { Frag::Break });
     }
+    if head == "PWD" && tail.is_empty() && e.env.get("PWD").is_none() && !e.env.all_volatile {
+        return out.push(Frag::Folder);
+    }
     let splits = tail.starts_with("[@]")
         || tail.starts_with("[*]") && !quoted
         || tail.contains('@')
@@ -195,6 +198,12 @@ fn at_start(out: &[Frag]) -> bool {
 /// Adds a value: split at blanks when unquoted.
 pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
     match (val, quoted) {
+        // The folder is still the one in which the value was taken.
+        (Val::Folder(dir, rest), _) if dir == e.env.dir && e.env.other_dirs.is_empty() => {
+            out.push(Frag::Folder);
+            out.push(Frag::Text(rest));
+        }
+        (Val::Folder(..), _) => out.push(Frag::Hole { quoted }),
         (Val::Text(text), true) => out.push(Frag::Text(text)),
         (Val::Glob(pattern), true) => out.push(Frag::Glob(pattern)),
         // A tilde value is a path of unknown spelling: blanks in it would split.

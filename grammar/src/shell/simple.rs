@@ -335,7 +335,8 @@ fn assigned_value(expander: &Expander<'_>, assign: &Assign<'_>, env: &Env) -> Va
     match &assign.value {
         AssignValue::Word(node) if has_tilde(&node.bits) => Value::Unknown,
         AssignValue::Word(node) => {
-            let new = Val::of(&expander.single(node, false));
+            let word = expander.single(node, false);
+            let new = Val::of(&word).or_else(|| Val::folder(&word, env));
             match (assign.append, new) {
                 (false, Some(val)) => Value::Scalar(vec![val]),
                 (true, Some(Val::Text(tail))) => match env.get(assign.name) {

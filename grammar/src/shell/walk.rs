@@ -610,7 +610,12 @@ pub(crate) fn fill_into(out: &mut String, pieces: &[Piece]) -> bool {
                 some |= !text.trim().is_empty();
                 out.push_str(text);
             }
-            Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) | Piece::Name => {
+            Piece::Folder
+            | Piece::Descriptor
+            | Piece::Hole { .. }
+            | Piece::Value { .. }
+            | Piece::Pattern(_)
+            | Piece::Name => {
                 out.push_str("${_}");
             }
         }

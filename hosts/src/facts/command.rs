@@ -5,7 +5,7 @@
 
 use super::path::{MAX_PATH_BYTES, Named, Namer, Raw};
 use super::spelling::{HOLE, unescape_glob};
-use super::{Builder, url};
+use super::{Builder, resolve, url};
 use policy_grammar::shell::effects::Peer;
 use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
@@ -35,7 +35,8 @@ impl Builder<'_> {
         if self.command_bytes > MAX_TOTAL_BYTES {
             return self.opaque(Origin::Call, "more command text than is read");
         }
-        let analysis = shell::analyze(text, self.tool.dialect, self.programs);
+        let mut analysis = shell::analyze(text, self.tool.dialect, self.programs);
+        analysis.commands.iter_mut().for_each(shell::Command::name_places);
         let problem = match (self.tool.foreign, analysis.problems.first()) {
             (Some(why), _) => why.to_owned(),
             (None, Some(problem)) => format!("{} at {}:{}", problem.message, problem.line, problem.column),
@@ -258,8 +259,9 @@ impl Builder<'_> {
         for text in texts(&redirect.target) {
             let known = text.form == Form::Exact;
             let is_copy = redirect.op.ends_with('&') && (redirect.op == "<&" || known && copy(&text.text));
-            let is_stream =
-                known && ["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text.text.as_str());
+            let is_stream = known
+                && (["/dev/null", "/dev/stdout", "/dev/stderr"].contains(&text.text.as_str())
+                    || resolve::is_descriptor(&text.text));
             if is_copy || is_stream {
                 fact.redirects.push(quiet(op.clone()));
                 continue;
@@ -426,7 +428,12 @@ fn is_name(word: &shell::Word, part: &shell::Part) -> bool {
         Piece::Text(text) => {
             text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'^' | b'~'))
         }
-        Piece::Tilde(_) | Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) => false,
+        Piece::Folder
+        | Piece::Descriptor
+        | Piece::Tilde(_)
+        | Piece::Hole { .. }
+        | Piece::Value { .. }
+        | Piece::Pattern(_) => false,
     };
     pieces.first() == Some(&Piece::Name) && pieces.iter().all(plain)
 }
@@ -530,7 +537,12 @@ fn pieces_text(pieces: &[Piece]) -> String {
     for piece in pieces {
         match piece {
             Piece::Text(piece) | Piece::Tilde(piece) => text.push_str(piece),
-            Piece::Hole { .. } | Piece::Value { .. } | Piece::Pattern(_) | Piece::Name => text.push(HOLE),
+            Piece::Folder
+            | Piece::Descriptor
+            | Piece::Hole { .. }
+            | Piece::Value { .. }
+            | Piece::Pattern(_)
+            | Piece::Name => text.push(HOLE),
         }
     }
     text

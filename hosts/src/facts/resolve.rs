@@ -149,12 +149,19 @@ fn unescape(text: &str) -> String {
         .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
+/// The path of an open descriptor (`/dev/fd/63`, as `<(...)` gives it).
+pub(super) fn is_descriptor(path: &str) -> bool {
+    path.strip_prefix("/dev/fd/")
+        .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
 impl Resolver for DiskResolver {
     fn resolve(&self, path: &Path) -> Resolution {
         // A standard stream is what it is; its link tells only about this process.
         if ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"]
             .iter()
             .any(|dev| path == Path::new(dev))
+            || path.to_str().is_some_and(is_descriptor)
         {
             return Resolution::Same;
         }

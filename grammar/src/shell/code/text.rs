@@ -251,7 +251,7 @@ fn bytes(word: &Word) -> usize {
 fn piece_bytes(piece: &Piece) -> usize {
     match piece {
         Piece::Text(text) | Piece::Tilde(text) | Piece::Pattern(text) => text.len(),
-        Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => 1,
+        Piece::Folder | Piece::Descriptor | Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => 1,
     }
 }
 
@@ -372,7 +372,11 @@ pub(super) fn shell_quoted(word: &Word) -> Word {
                 match part {
                     Piece::Text(text) => out.push_str(&quote(text)),
                     Piece::Tilde(text) | Piece::Pattern(text) => out.push_str(text),
-                    Piece::Name | Piece::Hole { .. } | Piece::Value { .. } => out.push_str("\"${_}\""),
+                    Piece::Folder
+                    | Piece::Descriptor
+                    | Piece::Name
+                    | Piece::Hole { .. }
+                    | Piece::Value { .. } => out.push_str("\"${_}\""),
                 }
             }
             Word::Known(out)

@@ -129,7 +129,12 @@ fn symbolic(pieces: &[Piece]) -> Option<String> {
                 out.push('$');
                 out.push_str(name);
             }
-            Piece::Value { .. } | Piece::Pattern(_) | Piece::Hole { .. } | Piece::Name => return None,
+            Piece::Value { .. }
+            | Piece::Pattern(_)
+            | Piece::Hole { .. }
+            | Piece::Name
+            | Piece::Folder
+            | Piece::Descriptor => return None,
         }
     }
     Some(out)

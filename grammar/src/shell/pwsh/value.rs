@@ -200,7 +200,9 @@ pub(crate) fn concat(parts: &[Word]) -> Word {
 
 fn quoted(piece: &Piece) -> Piece {
     match piece {
-        Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => Piece::Hole { quoted: true },
+        Piece::Folder | Piece::Descriptor | Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => {
+            Piece::Hole { quoted: true }
+        }
         other => other.clone(),
     }
 }

@@ -6,6 +6,7 @@ mod differential;
 mod expansion;
 mod facts;
 mod flow;
+mod folder;
 mod forms;
 mod generate;
 mod limits;

@@ -212,7 +212,9 @@ pub(super) fn filled(word: &Word, from: &[Source]) -> Word {
     let mut out = Word::Known(String::new());
     for piece in pieces {
         out = match piece {
-            Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => joined(&out, &print),
+            Piece::Folder | Piece::Descriptor | Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => {
+                joined(&out, &print)
+            }
             Piece::Text(text) | Piece::Pattern(text) => joined(&out, &Word::Known(text.clone())),
             Piece::Tilde(text) => joined(&out, &Word::Known(text.clone())),
         };
