@@ -3,15 +3,17 @@
 //! INVARIANT: a file that a command reads is sent by every command over the network that its output may reach.
 
 use super::Builder;
-use policy_runtime::facts::{Access, CommandFact, Facts};
+use policy_runtime::facts::{Access, CommandFact, Facts, Origin};
 
-/// Most commands that are followed back from one that sends.
-const MAX_BACK: usize = 256;
+/// Most steps from command to command that are followed back, for one command and for all of one text.
+const MAX_STEPS: usize = 64 * 1024;
+const MAX_ALL_STEPS: usize = 1024 * 1024;
 
 impl Builder<'_> {
     /// A command and those whose output may reach it.
     pub(super) fn reached(&self, at: usize) -> Vec<usize> {
-        reached(&self.facts, at)
+        let mut steps = MAX_STEPS;
+        reached(&self.facts, at, &mut steps)
     }
 
     /// Puts the numbers of facts for those of the reader, and tells what each command from `first` on sends.
@@ -21,23 +23,27 @@ impl Builder<'_> {
             command.sources = command.sources.iter().filter_map(number).collect();
             command.code_from = command.code_from.iter().filter_map(number).collect();
         }
+        let mut steps = MAX_ALL_STEPS;
         for at in first..self.facts.commands.len() {
-            let sent = sent(&self.facts, at);
+            let sent = sent(&self.facts, at, &mut steps);
             if let Some(command) = self.facts.commands.get_mut(at) {
                 command.sent = sent;
             }
+        }
+        if steps == 0 {
+            self.opaque(Origin::Call, "more flows between its commands than are followed");
         }
     }
 }
 
 /// The paths whose content a command sends: by its own flags and operands, from its input, and what it was given.
-fn sent(facts: &Facts, at: usize) -> Vec<u32> {
+fn sent(facts: &Facts, at: usize, steps: &mut usize) -> Vec<u32> {
     let Some(command) = facts.commands.get(at) else { return Vec::new() };
     let mut sent = by_words(command, Access::SEND);
     if command.network {
         let input = command.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
         sent.extend(input.filter_map(|redirect| redirect.path));
-        let back = reached(facts, at);
+        let back = reached(facts, at, steps);
         for source in back.iter().skip(1).filter_map(|at| facts.commands.get(*at)) {
             sent.extend(by_words(source, Access::READ));
             let input = source.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
@@ -49,15 +55,25 @@ fn sent(facts: &Facts, at: usize) -> Vec<u32> {
     sent
 }
 
-/// A command and those whose output may reach it, the nearest first.
-fn reached(facts: &Facts, at: usize) -> Vec<usize> {
+/// A command and those whose output may reach it, the nearest first. `steps` is what may still be followed; at 0 some
+/// may be missing.
+fn reached(facts: &Facts, at: usize, steps: &mut usize) -> Vec<usize> {
     let mut back = vec![at];
+    let mut seen = vec![false; facts.commands.len()];
+    if let Some(own) = seen.get_mut(at) {
+        *own = true;
+    }
     let mut next = 0;
     while let Some(from) = back.get(next).and_then(|at| facts.commands.get(*at)) {
         next += 1;
         for source in &from.sources {
+            *steps = steps.saturating_sub(1);
+            if *steps == 0 {
+                return back;
+            }
             let source = *source as usize;
-            if back.len() < MAX_BACK && !back.contains(&source) {
+            if let Some(new @ false) = seen.get_mut(source) {
+                *new = true;
                 back.push(source);
             }
         }
