@@ -43,9 +43,12 @@ pub(super) fn expand(text: &str) -> Expanded {
             // `if x set y=1`: a value that may be or not.
             let inner = if uncertain { find_set(first) } else { Some(first) };
             if let Some((name, value)) = inner.and_then(setting) {
-                if vars.len() < MAX_NAMES {
+                if vars.len() < MAX_NAMES || vars.contains_key(&name) {
                     let unknown = uncertain || value.len() > MAX_VALUE;
                     vars.insert(name.clone(), if unknown { HOLE.to_string() } else { value });
+                } else {
+                    // More than are followed: what the name stands for is told nowhere.
+                    same_line = true;
                 }
                 set_here.push(name);
             }

@@ -141,8 +141,9 @@ impl Reader<'_, '_, '_> {
                 self.w.feature(Feature::Substitution);
             } else if let (Some(text), false) =
                 (set.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')), back)
+                && options.trim_matches(['"', ' ']).is_empty()
             {
-                // A text of its own, cut at blanks.
+                // A text of its own, cut at blanks; options may cut it elsewhere.
                 values = text.split([' ', '\t']).take(1).map(str::to_string).collect();
             }
         } else if !flags.contains("/l") && !flags.contains("/r") {
@@ -381,7 +382,8 @@ impl Reader<'_, '_, '_> {
         let mut env = Env::new(self.dir.clone());
         env.risky = self.risky;
         let source = self.text((0, self.source.len()));
-        let mut walk = Walk::bare(&mut *self.w, &tree, &source, (self.task.place, self.task.depth));
+        let mut walk =
+            Walk::over(&mut *self.w, &tree, &source, (self.task.place, self.task.depth), Dialect::Unknown);
         let call = Call {
             redirects,
             wrappers,

@@ -136,6 +136,9 @@ pub(super) type Loop = (char, Vec<String>);
 pub(super) fn word(pair: Pair<'_>, loops: &[Loop]) -> Word {
     let mut pieces: Vec<Piece> = Vec::new();
     let mut glob = false;
+    // `%i` alone is one of the words of its loop; another hole is anything.
+    let alone = pair.as_str().trim_matches('"').trim_start_matches('%').trim_start_matches('~');
+    let alone = matches!(loops, [(name, _)] if alone.chars().eq([*name]));
     for part in pair.into_inner() {
         let text = part.as_str();
         match part.as_rule() {
@@ -153,7 +156,7 @@ pub(super) fn word(pair: Pair<'_>, loops: &[Loop]) -> Word {
             }
         }
     }
-    assemble(pieces, glob, loops)
+    assemble(pieces, glob, if alone { loops } else { &[] })
 }
 
 fn push(pieces: &mut Vec<Piece>, text: &str, quoted: bool, loops: &[Loop]) {

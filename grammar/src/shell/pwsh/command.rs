@@ -234,6 +234,9 @@ impl Reader<'_, '_> {
         if state.risky && !super::names::is_builtin(cmdlet) {
             gaps.push(Gap::Environment);
         }
+        if state.redefined {
+            gaps.push(Gap::Shadowed);
+        }
         let index = self.push(words.clone(), parts.clone(), redirects, gaps, range, state, around);
         self.runs(cmdlet, &words, &parts, &found, index, range, state, around);
         let mut input = around.input.clone();
@@ -324,9 +327,15 @@ impl Reader<'_, '_> {
             "Set-Alias" | "New-Alias" => {
                 if let (Some(Word::Known(name)), Some(Word::Known(target))) =
                     (nth("-Name", 0), nth("-Value", 1))
-                    && state.aliases.len() < 64
                 {
-                    state.aliases.insert(name.to_lowercase(), target);
+                    if state.aliases.len() < 64 {
+                        state.aliases.insert(name.to_lowercase(), target);
+                    } else {
+                        self.problem(range.0, "the command has more aliases than are followed");
+                    }
+                } else {
+                    // Which name now means what is not known.
+                    state.redefined = true;
                 }
             }
             "Set-Variable" | "New-Variable" => {

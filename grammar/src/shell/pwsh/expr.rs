@@ -155,6 +155,10 @@ impl Reader<'_, '_> {
                 self.listed(words, range, state, around);
             }
         }
+        // `$alias:ls = 'rm'`, `$function:ls = { … }`: a name means something else from here on.
+        if name.starts_with("alias:") || name.starts_with("function:") {
+            state.redefined = true;
+        }
         if state.vars.len() < 256 || state.vars.contains_key(name) {
             state.vars.insert(name.to_string(), value);
         } else {
@@ -335,6 +339,8 @@ impl Reader<'_, '_> {
             out.taint(value.fetched, value.decoded);
             if out.hash.len() < 64 {
                 out.hash.push((key, value));
+            } else {
+                self.problem(0, "the command has a table of more entries than are followed");
             }
         }
         out

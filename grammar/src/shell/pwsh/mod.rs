@@ -50,6 +50,8 @@ pub(crate) struct State {
     dir: Dir,
     /// A variable that changes what runs was set.
     risky: bool,
+    /// A name was given another meaning that is not followed, so every name may mean something else.
+    redefined: bool,
 }
 
 /// What a command gets from the constructs around it.
@@ -118,6 +120,7 @@ pub(crate) fn read(w: &mut Walker<'_>, task: Task) {
         fetched_files: BTreeSet::new(),
         dir: task.env.dir.clone(),
         risky: task.env.risky,
+        redefined: false,
     };
     if let Some(outer) = task.env.session.clone() {
         state = *outer;

@@ -97,6 +97,9 @@ impl Reader<'_, '_> {
         if state.risky {
             gaps.push(Gap::Environment);
         }
+        if state.redefined {
+            gaps.push(Gap::Shadowed);
+        }
         for redirect in &redirects {
             self.w.features |= crate::shell::walk::redirect_features(redirect);
         }
@@ -114,7 +117,13 @@ impl Reader<'_, '_> {
         let mut env = Env::new(state.dir.clone());
         env.risky = state.risky;
         let index = self.w.commands.len();
-        let mut walk = Walk::bare(&mut *self.w, &tree, &source, (self.place, self.depth));
+        let mut walk = Walk::over(
+            &mut *self.w,
+            &tree,
+            &source,
+            (self.place, self.depth),
+            crate::shell::Dialect::Unknown,
+        );
         let call = Call {
             ranges,
             redirects: all,

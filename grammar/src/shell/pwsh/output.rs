@@ -161,10 +161,11 @@ impl Reader<'_, '_> {
 
     /// Remembers a file that came over the network.
     pub(super) fn fetched_to(&mut self, file: &Word, state: &mut State) {
-        if state.fetched_files.len() < 64
-            && let Some(name) = file_name(file)
-        {
+        let Some(name) = file_name(file) else { return };
+        if state.fetched_files.len() < 64 {
             state.fetched_files.insert(name);
+        } else {
+            self.problem(0, "the command fetches more files than are followed");
         }
     }
 

@@ -216,6 +216,11 @@ impl Reader<'_, '_> {
                     inner.functions.insert(name.clone());
                     if state.functions.len() < 256 {
                         state.functions.insert(name);
+                    } else {
+                        self.problem(
+                            part.as_span().start(),
+                            "the command has more functions than are followed",
+                        );
                     }
                 }
                 Rule::cond => {
@@ -451,9 +456,10 @@ impl State {
         }
         self.functions.extend(other.functions.iter().cloned());
         self.fetched_files.extend(other.fetched_files.iter().cloned());
-        for (name, target) in &other.aliases {
-            self.aliases.entry(name.clone()).or_insert_with(|| target.clone());
-        }
+        // What only one way leaves, or each in its own way, is followed in none.
+        let before = self.aliases.len();
+        self.aliases.retain(|name, target| other.aliases.get(name) == Some(target));
+        self.redefined |= other.redefined || self.aliases.len() != before.max(other.aliases.len());
         self.risky |= other.risky;
     }
 }
