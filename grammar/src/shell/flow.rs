@@ -3,7 +3,7 @@
 //! INVARIANT: edges are only added, and an order that is not certain counts as the one in which the output arrives. A text
 //! with more flows than are followed is not understood.
 
-use super::{Analysis, Feature};
+use super::{Analysis, Feature, Problem};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub(crate) mod files;
@@ -191,12 +191,16 @@ impl Flow {
         for (command, from, read) in &self.code {
             code.entry(*command).or_default().push((*from, *read));
         }
+        let mut many = false;
         for (index, command) in analysis.commands.iter_mut().enumerate() {
             let Ok(index) = u32::try_from(index) else { break };
             let own = Node::Command(index);
-            command.sources = upstream(before.get(&own).into_iter().flatten().copied(), &before, index);
-            let Some(runs) = code.get(&index) else { continue };
-            command.code = upstream(runs.iter().map(|(from, _)| *from), &before, index);
+            let mut cut = false;
+            command.sources =
+                upstream(before.get(&own).into_iter().flatten().copied(), &before, index, &mut cut);
+            let runs = code.get(&index).map(Vec::as_slice).unwrap_or_default();
+            command.code = upstream(runs.iter().map(|(from, _)| *from), &before, index, &mut cut);
+            many |= cut;
             let mark = runs
                 .iter()
                 .filter(|(_, read)| !read)
@@ -207,6 +211,11 @@ impl Flow {
                     analysis.features |= feature.bit();
                 }
             }
+        }
+        if many {
+            let message = "a command has more sources than are followed".to_string();
+            analysis.problems.push(Problem { message, line: 1, column: 1 });
+            analysis.complete = false;
         }
     }
 
@@ -244,12 +253,18 @@ pub(crate) fn hole_runs(text: &str) -> bool {
     })
 }
 
-/// The commands behind some nodes, the nearest first.
-fn upstream(from: impl Iterator<Item = Node>, before: &BTreeMap<Node, Vec<Node>>, own: u32) -> Vec<u32> {
+/// The commands behind some nodes, the nearest first; `cut` when there are more of them.
+fn upstream(
+    from: impl Iterator<Item = Node>,
+    before: &BTreeMap<Node, Vec<Node>>,
+    own: u32,
+    cut: &mut bool,
+) -> Vec<u32> {
     let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
     let mut queue: VecDeque<Node> = from.collect();
     while let Some(node) = queue.pop_front() {
         if found.len() >= MAX_SOURCES || seen.len() >= MAX_VISITED {
+            *cut = true;
             break;
         }
         if !seen.insert(node) {

@@ -9,7 +9,7 @@ use crate::shell::Word;
 /// Reads commands, one a line.
 pub(super) fn read(language: Language, code: &str, nest: usize) -> Found {
     let mut found = Found { inside: Vec::new(), complete: true };
-    for line in code.lines().take(4096) {
+    for line in code.lines() {
         match language {
             Language::Gdb => debugger(line, nest, &mut found),
             _ => ex(line, nest, &mut found),

@@ -627,6 +627,8 @@ impl Reader {
             let value = self.element(close == "}");
             if name.is_some() || items.len() < 512 {
                 items.push(Arg { name, value });
+            } else {
+                self.complete = false;
             }
             if self.at == before {
                 self.at += 1;

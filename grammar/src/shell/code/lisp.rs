@@ -68,10 +68,12 @@ pub(super) fn read(code: &str) -> Found {
                 });
             }
         }
-        if let (Some(value), Some(frame)) = (value, frames.last_mut())
-            && frame.len() < 512
-        {
-            frame.push(value);
+        if let (Some(value), Some(frame)) = (value, frames.last_mut()) {
+            if frame.len() < 512 {
+                frame.push(value);
+            } else {
+                lisp.found.complete = false;
+            }
         }
         rest = rest.get(size..).unwrap_or_default();
     }
@@ -115,7 +117,7 @@ impl Lisp {
     fn form(&mut self, frame: Vec<Value>, binds: bool) -> Value {
         let Some((head, args)) = frame.split_first() else { return Value::Flag(false) };
         let Value::Name(name) = head else {
-            return Value::List(frame.into_iter().take(64).collect()).bounded();
+            return Value::List(frame).bounded();
         };
         let first = args.first().cloned().unwrap_or_else(Value::unknown);
         let plain = |lisp: &Lisp, from: usize| -> Vec<Word> {
@@ -128,8 +130,7 @@ impl Lisp {
             | "save-excursion" | "=" | "<" | ">" | "not" | "and" | "or" | "list" | "cons" | "car" | "cdr"
             | "ignore" => {
                 if name == "list" {
-                    return Value::List(args.iter().map(|value| self.value(value)).take(64).collect())
-                        .bounded();
+                    return Value::List(args.iter().map(|value| self.value(value)).collect()).bounded();
                 }
                 if matches!(name.as_str(), "progn" | "let" | "let*" | "when" | "if") {
                     return args.last().cloned().unwrap_or_else(Value::unknown);

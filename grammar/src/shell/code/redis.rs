@@ -50,7 +50,7 @@ const READS: &[&str] = &[
 /// Reads commands.
 pub(super) fn read(code: &str) -> Found {
     let mut found = Found { inside: Vec::new(), complete: true };
-    for line in code.lines().filter(|line| !line.trim().is_empty()).take(4096) {
+    for line in code.lines().filter(|line| !line.trim().is_empty()) {
         let words = split(line);
         let Some(name) = words.first().map(|word| word.to_ascii_lowercase()) else { continue };
         found.complete &= READS.contains(&name.as_str());

@@ -201,7 +201,7 @@ fn apple_text(mut text: &str) -> Word {
 fn apple(code: &str) -> Found {
     let mut found = Found { inside: Vec::new(), complete: true };
     // Every statement is a line; the verbs are looked for outside literals.
-    for line in code.split(['\n', '\r']).take(4096) {
+    for line in code.split(['\n', '\r']) {
         let mut rest = line.trim_start();
         if rest.starts_with("--") || rest.starts_with('#') || rest.is_empty() {
             continue;

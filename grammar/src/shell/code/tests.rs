@@ -163,3 +163,23 @@ fn printed_text_is_data() {
         assert!(harmless && found.complete, "{}: {code}: {}", language.name(), text(&found));
     }
 }
+
+/// What stands behind many harmless lines or arguments is read, or the answer is not complete.
+#[test]
+fn what_a_limit_drops_is_told() {
+    let lines = |line: &str, last: &str| format!("{}{last}", format!("{line}\n").repeat(5000));
+    let many = |open: &str, last: &str, close: &str| format!("{open}{}{last}{close}", "1, ".repeat(600));
+    for (language, code) in [
+        (Language::Vim, lines("\"", "!rm -rf /")),
+        (Language::Gdb, lines("bt", "shell rm -rf /")),
+        (Language::Redis, lines("get x", "flushall")),
+        (Language::AppleScript, lines("log 1", "do shell script \"rm -rf /\"")),
+        (Language::Vim, format!("{}!rm -rf /", "silent ".repeat(300))),
+        (Language::Python, many("print(", "x", ")")),
+        (Language::Elisp, format!("(message {} (foo))", "1 ".repeat(600))),
+    ] {
+        let found = read(language, &code, &[]);
+        let told = text(&found).contains("rm -rf /") || text(&found).contains("flushall");
+        assert!(told || !found.complete, "{language:?}: {}", text(&found));
+    }
+}
