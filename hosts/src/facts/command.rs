@@ -53,8 +53,8 @@ impl Builder<'_> {
         let several = analysis.commands.len() > 1;
         let dots = names_hidden_files(text);
         let first = self.facts.commands.len();
-        // The number of each command of the reader among the facts.
         let mut secret: Vec<usize> = Vec::new();
+        // The number of each command of the reader among the facts.
         let mut numbers: Vec<Option<u32>> = Vec::with_capacity(analysis.commands.len());
         for mut command in analysis.commands {
             if dots {
@@ -80,8 +80,7 @@ impl Builder<'_> {
                 self.one(unset, script, base, gap);
             }
         }
-        self.flows(first, &numbers);
-        self.environment(first, &secret);
+        self.flows(first, &numbers, &secret);
     }
 
     fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {

@@ -5,27 +5,26 @@
 use super::Builder;
 use policy_runtime::facts::{Access, CommandFact, Facts, Origin};
 
-/// Most steps from command to command that are followed back, for one command and for all of one text.
-const MAX_STEPS: usize = 64 * 1024;
-const MAX_ALL_STEPS: usize = 1024 * 1024;
+/// Most steps from command to command that are followed back in one text.
+const MAX_STEPS: usize = 1024 * 1024;
 
 impl Builder<'_> {
-    /// A command and those whose output may reach it.
-    pub(super) fn reached(&self, at: usize) -> Vec<usize> {
-        let mut steps = MAX_STEPS;
-        reached(&self.facts, at, &mut steps)
-    }
-
-    /// Puts the numbers of facts for those of the reader, and tells what each command from `first` on sends.
-    pub(super) fn flows(&mut self, first: usize, numbers: &[Option<u32>]) {
+    /// Puts the numbers of facts for those of the reader, and tells what each command from `first` on sends; the `secret`
+    /// ones give it variables that are secrets.
+    pub(super) fn flows(&mut self, first: usize, numbers: &[Option<u32>], secret: &[usize]) {
         let number = |own: &u32| numbers.get(*own as usize).copied().flatten();
         for command in self.facts.commands.iter_mut().skip(first) {
             command.sources = command.sources.iter().filter_map(number).collect();
             command.code_from = command.code_from.iter().filter_map(number).collect();
         }
-        let mut steps = MAX_ALL_STEPS;
+        let mut steps = MAX_STEPS;
         for at in first..self.facts.commands.len() {
-            let sent = sent(&self.facts, at, &mut steps);
+            let network = self.facts.commands.get(at).is_some_and(|command| command.network);
+            let back = if network { reached(&self.facts, at, &mut steps) } else { Vec::new() };
+            let mut sent = sent(&self.facts, at, &back);
+            if back.iter().any(|from| secret.contains(from)) {
+                sent.extend(self.environment(at));
+            }
             if let Some(command) = self.facts.commands.get_mut(at) {
                 command.sent = sent;
             }
@@ -36,14 +35,14 @@ impl Builder<'_> {
     }
 }
 
-/// The paths whose content a command sends: by its own flags and operands, from its input, and what it was given.
-fn sent(facts: &Facts, at: usize, steps: &mut usize) -> Vec<u32> {
+/// The paths whose content a command sends: by its own flags and operands, from its input, and what it was given by the
+/// commands behind it.
+fn sent(facts: &Facts, at: usize, back: &[usize]) -> Vec<u32> {
     let Some(command) = facts.commands.get(at) else { return Vec::new() };
     let mut sent = by_words(command, Access::SEND);
     if command.network {
         let input = command.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
         sent.extend(input.filter_map(|redirect| redirect.path));
-        let back = reached(facts, at, steps);
         for source in back.iter().skip(1).filter_map(|at| facts.commands.get(*at)) {
             sent.extend(by_words(source, Access::READ));
             let input = source.redirects.iter().filter(|redirect| redirect.file && !redirect.writes);
