@@ -102,26 +102,26 @@ fn words_not_known(command: &CommandFact) -> String {
     command.words.iter().enumerate().filter_map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// What is done with a path, in the words of the language.
+/// What is done with a path, in the words of the language; else what may be done.
 fn doing(access: Access) -> String {
     let words = [
-        (Access::READ, "reads"),
-        (Access::WRITE, "writes"),
-        (Access::DELETE, "deletes"),
-        (Access::RUN, "runs"),
-        (Access::SEND, "sends"),
-        (Access::NAME, "lists"),
+        (Access::READ, "reads", "read"),
+        (Access::WRITE, "writes", "write"),
+        (Access::DELETE, "deletes", "delete"),
+        (Access::RUN, "runs", "run"),
+        (Access::SEND, "sends", "send"),
+        (Access::NAME, "lists", "list"),
     ];
-    let mut all: Vec<&str> =
-        words.iter().filter(|(bit, _)| access.any(*bit)).map(|(_, word)| *word).collect();
-    if all.is_empty() && access == Access::default() || access.any(Access::UNSURE) && all.is_empty() {
+    let done: Vec<&str> =
+        words.iter().filter(|(bit, ..)| access.any(*bit)).map(|(_, does, _)| *does).collect();
+    if !done.is_empty() {
+        return done.join(", ");
+    }
+    if access.any(Access::UNSURE) || access == Access::default() {
         return "may touch".to_owned();
     }
-    if all.is_empty() {
-        all.extend(words.iter().filter(|(bit, _)| access.may(*bit)).map(|(_, word)| *word));
-        return if all.is_empty() { String::new() } else { format!("may be it {}", all.join(", ")) };
-    }
-    all.join(", ")
+    let may: Vec<&str> = words.iter().filter(|(bit, ..)| access.may(*bit)).map(|(.., verb)| *verb).collect();
+    if may.is_empty() { String::new() } else { format!("may {}", may.join(", ")) }
 }
 
 fn path_text(path: &PathFact) -> String {

@@ -148,6 +148,11 @@ pub(crate) fn touches(program: Option<&Program>, reading: &Reading, words: &[Wor
     }
     if program.effects.is_empty() {
         let mut touches = vec![Touch::UNSURE; words.len()];
+        for at in reading.selecting() {
+            if let Some(touch) = touches.get_mut(at) {
+                *touch = Touch::DATA;
+            }
+        }
         handed_on(program, reading, &mut touches);
         if !reading.uncertain && !reading.parts.contains(&Part::Unclear) {
             run_files(program, reading, words, &mut touches);
@@ -272,7 +277,9 @@ fn start(program: &Program, part: &Part, shaky: bool) -> Touch {
             verbs.fold(Touch::DATA, Touch::and)
         }
         Part::Program | Part::Dashes | Part::Operand { .. } => Touch::DATA,
-        Part::Flag { names, value } if value.is_none() || names.last().is_some_and(told) => Touch::DATA,
+        // A cluster with a letter that is not known may hide a value.
+        Part::Flag { names, value: None } if names.len() == 1 || names.iter().all(told) => Touch::DATA,
+        Part::Flag { names, value: Some(_) } if names.last().is_some_and(told) => Touch::DATA,
         Part::FlagValue { flag } if told(flag) => Touch::DATA,
         Part::Flag { .. } | Part::FlagValue { .. } | Part::Unclear => Touch::UNSURE,
     }

@@ -50,11 +50,17 @@ pub struct Reading {
     pub unknown_flag: Option<String>,
     /// A word that may be several or a flag stands before the last operand that is skipped.
     pub uncertain: bool,
-    /// How many of the program's subcommands were followed, as indices.
+    /// The program's subcommands that were followed, as indices, and the words that selected them.
     path: Vec<usize>,
+    selecting: Vec<usize>,
 }
 
 impl Reading {
+    /// The words that select the subcommand.
+    pub fn selecting(&self) -> impl Iterator<Item = usize> + '_ {
+        self.selecting.iter().copied()
+    }
+
     /// The program or the subcommand whose grammar counted.
     pub fn effective<'p>(&self, program: &'p Program) -> &'p Program {
         let mut program = program;
@@ -126,6 +132,7 @@ impl Reader<'_> {
                         && let Some(sub) = program.subcommands.get(index)
                     {
                         for _ in 0..count {
+                            self.reading.selecting.push(self.reading.parts.len());
                             self.reading.parts.push(Part::Operand { after_dashes: dashes });
                         }
                         self.reading.path.push(index);

@@ -274,18 +274,8 @@ impl<'p> Walker<'p> {
             }
         }
         let mut env = task.env;
-        let mut walk = Walk {
-            w: self,
-            tree: &tree,
-            source: &task.text,
-            place: task.place,
-            depth: task.depth,
-            dialect: task.dialect,
-            met: Vec::new(),
-            met_words: BTreeMap::new(),
-            process_texts: BTreeMap::new(),
-            process_input: Stdin::Unknown,
-        };
+        let at = (task.place, task.depth);
+        let mut walk = Walk::over(self, &tree, &task.text, at, task.dialect);
         walk.list(&tree.list, &mut env, &task.ctx);
     }
 }
@@ -306,6 +296,30 @@ pub(crate) struct Walk<'w, 'p, 't> {
     pub(crate) process_texts: BTreeMap<(usize, usize), Stdin>,
     /// What the command whose words are visited writes into its `>(...)`.
     pub(crate) process_input: Stdin,
+}
+
+impl<'w, 'p, 't> Walk<'w, 'p, 't> {
+    /// A walk over a tree of this text, at a place of the outermost text and a depth.
+    pub(crate) fn over(
+        w: &'w mut Walker<'p>,
+        tree: &'t Tree<'t>,
+        source: &'t str,
+        (place, depth): (Option<(u32, u32)>, usize),
+        dialect: Dialect,
+    ) -> Self {
+        Walk {
+            w,
+            tree,
+            source,
+            place,
+            depth,
+            dialect,
+            met: Vec::new(),
+            met_words: Default::default(),
+            process_input: Stdin::Unknown,
+            process_texts: Default::default(),
+        }
+    }
 }
 
 impl<'p, 't> Walk<'_, 'p, 't> {

@@ -30,7 +30,8 @@ pub(super) fn decode(decoder: Decoder, text: &str) -> Option<String> {
     }
 }
 
-fn hex(text: &str) -> Option<String> {
+/// What pairs of hexadecimal digits stand for, blanks aside.
+pub(in crate::shell) fn hex(text: &str) -> Option<String> {
     let digits: Vec<u32> =
         text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect::<Option<_>>()?;
     let bytes = digits.chunks(2).map(|pair| match pair {

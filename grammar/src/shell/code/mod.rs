@@ -191,6 +191,8 @@ const MAX_NEST: usize = 4;
 /// Most bytes of one code text that are read.
 const MAX_CODE_BYTES: usize = 128 * 1024;
 
+pub(in crate::shell) use decode::hex;
+
 /// Reads a code text that gets these words as arguments; the first is its own name. Never fails: what is not
 /// understood is said by `complete`.
 pub(crate) fn read(language: Language, code: &str, args: &[Word]) -> Found {

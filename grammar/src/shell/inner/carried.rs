@@ -3,7 +3,6 @@
 //! INVARIANT: what is carried is read as the shell that is started reads it; what nobody can read is a gap.
 
 use super::Call;
-use crate::shell::ast::Tree;
 use crate::shell::carry::{Carried, carried};
 use crate::shell::code::Language;
 use crate::shell::effects::{peers, touches};
@@ -71,30 +70,6 @@ impl Command {
             end: 0,
             windows: true,
             alternative: Default::default(),
-        }
-    }
-}
-
-impl<'w, 'p, 't> Walk<'w, 'p, 't> {
-    /// A walk that lists what another reader found, without a tree of its own.
-    pub(crate) fn bare(
-        w: &'w mut Walker<'p>,
-        tree: &'t Tree<'t>,
-        source: &'t str,
-        task: (Option<(u32, u32)>, usize),
-    ) -> Self {
-        let (place, depth) = task;
-        Walk {
-            w,
-            tree,
-            source,
-            place,
-            depth,
-            dialect: Dialect::Unknown,
-            met: Vec::new(),
-            met_words: Default::default(),
-            process_input: Stdin::Unknown,
-            process_texts: Default::default(),
         }
     }
 }

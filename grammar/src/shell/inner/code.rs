@@ -10,7 +10,6 @@ use crate::shell::options::Reading;
 use crate::shell::parse::parse;
 use crate::shell::walk::{Stdin, Task, Walk, Walker, redirect_features};
 use crate::shell::{Command, Dialect, Feature, Gap, Part, Piece, Redirect, Word};
-use std::collections::BTreeMap;
 
 /// What stands for something that is not known in a text.
 const HOLE: &str = "${_}";
@@ -137,18 +136,8 @@ impl Walker<'_> {
             return;
         }
         let tree = parse("");
-        let mut walk = Walk {
-            w: self,
-            tree: &tree,
-            source: &task.text,
-            place: task.place,
-            depth: task.depth,
-            dialect: task.dialect,
-            met: Vec::new(),
-            met_words: BTreeMap::new(),
-            process_texts: BTreeMap::new(),
-            process_input: Stdin::Unknown,
-        };
+        let at = (task.place, task.depth);
+        let mut walk = Walk::over(self, &tree, &task.text, at, task.dialect);
         for inside in found.inside {
             walk.done_inside(task, language, index, inside);
         }

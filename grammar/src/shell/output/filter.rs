@@ -13,7 +13,7 @@ pub(super) fn filter(name: &str, args: &[&str], input: &str) -> Option<String> {
         ("openssl", ["enc", "-base64", "-d"] | ["enc", "-d", "-base64"]) => base64(input),
         ("base32", ["-d" | "-D" | "--decode"]) => base32(input),
         ("xxd", ["-r", "-p"] | ["-p", "-r"] | ["-rp"] | ["-pr"] | ["-r", "-ps"] | ["-ps", "-r"]) => {
-            hex(input)
+            crate::shell::code::hex(input)
         }
         ("rev", []) => Some(each_line(input, |line| line.chars().rev().collect())),
         ("tr", [from, to]) if !from.starts_with('-') => translate(input, from, to),
@@ -125,19 +125,6 @@ fn substitute(input: &str, script: &str) -> Option<String> {
         "" => Some(each_line(input, |line| line.replacen(from, to, 1))),
         _ => None,
     }
-}
-
-fn hex(input: &str) -> Option<String> {
-    let digits: Option<Vec<u32>> =
-        input.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16)).collect();
-    let bytes: Vec<u8> = digits?
-        .chunks_exact(2)
-        .filter_map(|pair| match pair {
-            [high, low] => u8::try_from(high * 16 + low).ok(),
-            _ => None,
-        })
-        .collect();
-    String::from_utf8(bytes).ok()
 }
 
 fn base32(input: &str) -> Option<String> {
