@@ -20,6 +20,8 @@ pub(crate) enum Val {
     Glob(String),
     /// The folder in which it was taken, and what stands behind it.
     Folder(Dir, String),
+    /// What a program printed that is not known, with its likeliest reading: the place of a program, the folder of the project.
+    Printed(String),
 }
 
 impl Val {
@@ -29,7 +31,13 @@ impl Val {
             Word::Known(text) => Val::Text(text.clone()),
             Word::Tilde(text) => Val::Tilde(text.clone()),
             Word::Glob(text) => Val::Glob(text.clone()),
-            Word::OneOf(_) | Word::Unknown(_) => return None,
+            Word::Unknown(pieces) => match pieces.as_slice() {
+                [Piece::Value { name, unset: Some(text), .. }] if name.is_empty() && !text.is_empty() => {
+                    Val::Printed(text.clone())
+                }
+                _ => return None,
+            },
+            Word::OneOf(_) => return None,
         };
         Some(val)
     }
@@ -169,7 +177,7 @@ impl Env {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: Value) {
-        let long = |val: &Val| matches!(val, Val::Text(t) | Val::Tilde(t) | Val::Glob(t) | Val::Folder(_, t) if t.len() > MAX_VALUE_BYTES);
+        let long = |val: &Val| matches!(val, Val::Text(t) | Val::Tilde(t) | Val::Glob(t) | Val::Folder(_, t) | Val::Printed(t) if t.len() > MAX_VALUE_BYTES);
         let value = match value {
             Value::Scalar(vals) if vals.iter().any(long) || vals.is_empty() => Value::Unknown,
             other => other,

@@ -259,6 +259,9 @@ impl<'e> Expander<'e> {
             }
             Bit::Substitution { list, quoted } => {
                 self.feature(Feature::Substitution);
+                if let Some(name) = self.prints_program(list) {
+                    return out.push(program_frag(&name, *quoted || self.whole.get()));
+                }
                 match self.substituted(list) {
                     Some(text) => param::emit(self, Val::Text(text), *quoted || self.whole.get(), out),
                     None => out.push(Frag::Hole { quoted: *quoted }),
@@ -270,6 +273,9 @@ impl<'e> Expander<'e> {
             }
             Bit::Backtick { text, quoted, .. } => {
                 self.feature(Feature::Substitution);
+                if let Some(name) = self.backtick_program(text) {
+                    return out.push(program_frag(&name, *quoted || self.whole.get()));
+                }
                 match self.backtick(text) {
                     Some(text) => param::emit(self, Val::Text(text), *quoted || self.whole.get(), out),
                     None => out.push(Frag::Hole { quoted: *quoted }),
@@ -304,6 +310,18 @@ impl<'e> Expander<'e> {
         Expander { programs: self.programs, dialect: self.dialect, docs: Some(&tree.heredocs), ..inner }
             .at_level(self.level.get())
             .substituted(&tree.list)
+    }
+
+    /// The program whose place the command between backticks prints.
+    fn backtick_program(&self, text: &str) -> Option<String> {
+        let start = text.trim_start();
+        if text.len() > 256
+            || !["which", "command", "type", "hash", "whence"].iter().any(|name| start.starts_with(name))
+        {
+            return None;
+        }
+        let tree = super::parse::parse(text);
+        if tree.problems.is_empty() { self.prints_program(&tree.list) } else { None }
     }
 
     /// Whether the text gives a name another meaning.
@@ -371,6 +389,26 @@ impl<'e> Expander<'e> {
             Some(Frag::Tilde(_)) => Word::Tilde(text),
             _ => Word::Known(text),
         }
+    }
+}
+
+/// Where a program may stand that is looked up (`$(which rm)`): some folder that guards know and that is none of the system.
+pub(crate) const SOME_BIN: &str = "/opt/homebrew/bin/";
+
+fn program_frag(name: &str, quoted: bool) -> Frag {
+    Frag::Value { name: String::new(), quoted, unset: Some(format!("{SOME_BIN}{name}")) }
+}
+
+/// The name of the program whose place a word is.
+pub(crate) fn looked_up(word: &Word) -> Option<&str> {
+    match word {
+        Word::Unknown(pieces) => match pieces.as_slice() {
+            [Piece::Value { name, unset: Some(place), .. }] if name.is_empty() => {
+                place.strip_prefix(SOME_BIN)
+            }
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::effects::{Touch, peers, touches};
 use super::env::{Env, enter_dir};
+use super::expand::looked_up;
 use super::flow::link::Written;
 use super::options::{FlagValue, Reading, read};
 use super::program::{Inner, Program};
@@ -74,6 +75,14 @@ impl Walk<'_, '_, '_> {
         }
         if call.level > MAX_NESTING {
             return self.w.problem(place.0, format!("wrappers nest deeper than {MAX_NESTING}"));
+        }
+        if let Some(first) = call.words.first_mut()
+            && let Some(name) = looked_up(first).map(str::to_string)
+        {
+            // `$(which rm)` is that program, whatever the folder.
+            *first = Word::Known(name);
+            call.gaps.push(Gap::UnknownProgram);
+            call.direct = false;
         }
         let full = call.words.first().and_then(Word::known).map(str::to_string);
         if full.is_none() && !call.words.is_empty() {
@@ -188,6 +197,10 @@ impl Walk<'_, '_, '_> {
                 command.words.first().and_then(Word::known).and_then(|name| name.rsplit('/').next()),
                 Some("rm" | "rmdir" | "unlink" | "shred" | "srm" | "rimraf" | "trash")
             );
+            let changed = touch.has(Touch::WRITE);
+            if changed && looked_up(word).is_some() {
+                return word.when_unset();
+            }
             if !touch.has(Touch::DELETE) && (!listed || at == 0) {
                 return None;
             }

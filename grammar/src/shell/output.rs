@@ -15,6 +15,9 @@ pub(crate) mod filter;
 /// Longest output that is followed, in bytes.
 const MAX_OUTPUT: usize = super::MAX_COMMAND_BYTES;
 
+/// Most of an output without end that is followed, in bytes.
+const MAX_REPEATED: usize = 2048;
+
 /// Substitutions inside each other whose output is followed.
 const MAX_LEVEL: u32 = 4;
 
@@ -167,7 +170,8 @@ impl Expander<'_> {
         };
         let Some(name) = first.known() else { return Stdin::Unknown };
         let env = self.env;
-        if env.risky || self.shadowed(name) {
+        // A builtin is the same whatever the variables are.
+        if env.risky && !matches!(name, "echo" | "printf") || self.shadowed(name) {
             return Stdin::Unknown;
         }
         let input =
@@ -175,6 +179,20 @@ impl Expander<'_> {
         let output = match name.rsplit('/').next().unwrap_or(name) {
             "echo" | "printf" => self.printed(name, args),
             "tee" => input,
+            "yes" => match self.printed("echo", args) {
+                Stdin::Text(line) | Stdin::Guess(line) => {
+                    let line = if line == "\n" { "y\n".to_string() } else { line };
+                    // Without end: what is followed is a beginning.
+                    Stdin::Guess(line.repeat((MAX_REPEATED / line.len().max(1)).clamp(1, 16)))
+                }
+                _ => Stdin::Unknown,
+            },
+            "head" if matches!(input, Stdin::Guess(_)) => match (input, known_texts(args)) {
+                (Stdin::Guess(text), Some(args)) if !args.iter().any(|arg| arg.starts_with("-c")) => {
+                    filter::filter(name, &args, &text).map_or(Stdin::Unknown, Stdin::Guess)
+                }
+                _ => Stdin::Unknown,
+            },
             "cat" => match args {
                 [] => input,
                 [word] if word.known() == Some("-") => input,
@@ -196,15 +214,12 @@ impl Expander<'_> {
                     _ => Stdin::Unknown,
                 }
             }
-            name => {
-                let texts: Option<Vec<&str>> = args.iter().map(Word::known).collect();
-                match (input, texts) {
-                    (Stdin::Text(text), Some(args)) => {
-                        filter::filter(name, &args, &text).map_or(Stdin::Unknown, Stdin::Text)
-                    }
-                    _ => Stdin::Unknown,
+            name => match (input, known_texts(args)) {
+                (Stdin::Text(text), Some(args)) => {
+                    filter::filter(name, &args, &text).map_or(Stdin::Unknown, Stdin::Text)
                 }
-            }
+                _ => Stdin::Unknown,
+            },
         };
         match output {
             Stdin::Text(text) | Stdin::Guess(text) if text.len() > MAX_OUTPUT => Stdin::Unknown,
@@ -282,6 +297,10 @@ impl Expander<'_> {
     }
 }
 
+fn known_texts(args: &[Word]) -> Option<Vec<&str>> {
+    args.iter().map(Word::known).collect()
+}
+
 /// The same names without some.
 fn fewer(mut pieces: Vec<Piece>) -> Vec<Piece> {
     for piece in &mut pieces {
@@ -323,6 +342,21 @@ impl Expander<'_> {
     pub(crate) fn prints_project(&self, list: &List<'_>) -> bool {
         let words = self.plain_command(list);
         matches!(words.as_slice(), ["git", "rev-parse", "--show-toplevel"] | ["hg" | "jj", "root"])
+    }
+
+    /// The program whose place a substitution prints: `$(which rm)`, `$(command -v rm)`.
+    pub(crate) fn prints_program(&self, list: &List<'_>) -> Option<String> {
+        let words = self.plain_command(list);
+        let name = match words.as_slice() {
+            ["which", name] | ["command", "-v" | "-pv" | "-vp", name] => name,
+            ["which", "-a" | "-p" | "--skip-alias" | "--skip-functions", name] => name,
+            ["type" | "hash", "-p" | "-P" | "-fp" | "-fP", name] => name,
+            ["whence", "-p" | "-pv", name] | ["whence", name] => name,
+            _ => return None,
+        };
+        let name = name.rsplit('/').next().unwrap_or_default().to_string();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
+        (!name.is_empty() && !name.starts_with(['-', '.']) && name.chars().all(plain)).then_some(name)
     }
 
     /// The words of the only command of a substitution where they stand there as they are; else nothing.

@@ -161,13 +161,16 @@ fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Ve
     if vals.is_empty() && quoted && !joined {
         out.push(Frag::Absent);
     }
-    if joined && quoted && e.env.ifs && vals.len() > 1 {
-        // What stands between them is the first letter of `IFS`.
+    // What stands between them is the first letter of `IFS`.
+    let first =
+        if e.env.ifs { separators(e).map(|ifs| ifs.chars().take(1).collect()) } else { Some(" ".into()) };
+    if joined && quoted && first.is_none() && vals.len() > 1 {
         return out.push(Frag::Hole { quoted: true });
     }
+    let between: String = first.unwrap_or_default();
     for (at, val) in vals.iter().enumerate() {
         if at > 0 {
-            out.push(if joined && quoted { Frag::Text(" ".into()) } else { Frag::Break });
+            out.push(if joined && quoted { Frag::Text(between.clone()) } else { Frag::Break });
         }
         emit(e, val.clone(), quoted, out);
     }
@@ -195,6 +198,42 @@ fn at_start(out: &[Frag]) -> bool {
     matches!(out.iter().rev().find(|frag| !nothing(frag)), None | Some(Frag::Break))
 }
 
+/// The value of `IFS` where the text sets it and nothing else can have.
+fn separators(e: &Expander<'_>) -> Option<String> {
+    match e.lookup("IFS")?.as_slice() {
+        [Val::Text(ifs)] => Some(ifs.clone()),
+        _ => None,
+    }
+}
+
+/// Adds a value split at the letters of `IFS`: blanks among them part fields together, every other letter parts two.
+fn split_at(e: &Expander<'_>, text: &str, ifs: &str, out: &mut Vec<Frag>) {
+    let blank = |c: char| matches!(c, ' ' | '\t' | '\n') && ifs.contains(c);
+    if text.contains(|c| ifs.contains(c)) || has_pattern(text) {
+        e.split.set(true);
+    }
+    let mut rest = text.trim_start_matches(blank);
+    if rest.len() < text.len() {
+        let mark = rest.chars().next().filter(|c| ifs.contains(*c) && !at_start(out));
+        // Blanks and one other letter behind text are one end of a field.
+        rest = rest.get(mark.map_or(0, char::len_utf8)..).unwrap_or_default().trim_start_matches(blank);
+        out.push(Frag::Break);
+    }
+    while !rest.is_empty() {
+        let (field, behind) = rest.split_at(rest.find(|c| ifs.contains(c)).unwrap_or(rest.len()));
+        out.push(if field.is_empty() { Frag::Text(String::new()) } else { Frag::Bare(field.to_string()) });
+        let after = behind.trim_start_matches(blank);
+        let after = match after.chars().next().filter(|c| ifs.contains(*c)) {
+            Some(mark) => after.get(mark.len_utf8()..).unwrap_or_default().trim_start_matches(blank),
+            None => after,
+        };
+        if !behind.is_empty() {
+            out.push(Frag::Break);
+        }
+        rest = after;
+    }
+}
+
 /// Adds a value: split at blanks when unquoted.
 pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>) {
     match (val, quoted) {
@@ -204,6 +243,9 @@ pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>
             out.push(Frag::Text(rest));
         }
         (Val::Folder(..), _) => out.push(Frag::Hole { quoted }),
+        (Val::Printed(text), _) => {
+            out.push(Frag::Value { name: String::new(), quoted, unset: Some(text) });
+        }
         (Val::Text(text), true) => out.push(Frag::Text(text)),
         (Val::Glob(pattern), true) => out.push(Frag::Glob(pattern)),
         // A tilde value is a path of unknown spelling: blanks in it would split.
@@ -221,7 +263,10 @@ pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>
         }
         (Val::Tilde(_), _) => out.push(Frag::Hole { quoted }),
         (Val::Glob(_), false) => out.push(Frag::Hole { quoted: false }),
-        (Val::Text(_), false) if e.env.ifs => out.push(Frag::Hole { quoted: false }),
+        (Val::Text(text), false) if e.env.ifs => match separators(e) {
+            Some(ifs) => split_at(e, &text, &ifs, out),
+            None => out.push(Frag::Hole { quoted: false }),
+        },
         (Val::Text(text), false) => {
             let blank = |c: char| matches!(c, ' ' | '\t' | '\n');
             if text.contains(blank) || has_pattern(&text) {

@@ -624,6 +624,10 @@ pub(crate) fn fill_into(out: &mut String, pieces: &[Piece]) -> bool {
                 some |= !text.trim().is_empty();
                 out.push_str(text);
             }
+            Piece::Value { name, unset: Some(printed), .. } if name.is_empty() && !printed.is_empty() => {
+                some = true;
+                out.push_str(printed);
+            }
             Piece::Folder
             | Piece::Descriptor
             | Piece::Hole { .. }

@@ -108,6 +108,7 @@ impl Walk<'_, '_, '_> {
                         }
                         Some(end) if self.each(finder, &words, end, &shape, effective) => continue,
                         Some(end) => words.truncate(end),
+                        None if self.each_line(finder, &words, &shape, effective) => continue,
                         None => {}
                     }
                     let mut words = substitute(words, &shape, None);

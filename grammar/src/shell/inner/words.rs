@@ -54,37 +54,138 @@ impl Walk<'_, '_, '_> {
     ) -> bool {
         let (front, behind) =
             (words.get(..end).unwrap_or_default(), words.get(end + 1..).unwrap_or_default());
-        let texts: Option<Vec<&str>> = behind.iter().map(Word::known).collect();
+        let colons = |word: &Word| word.known().is_some_and(|text| text.starts_with(":::"));
+        if words.get(end).and_then(Word::known) != Some(":::") || behind.iter().any(colons) {
+            return false;
+        }
+        self.filled(finder, front, behind, shape, program)
+    }
+
+    /// `printf '%s\n' a b | parallel rm`: a text for each line of an input that is known.
+    pub(super) fn each_line(
+        &mut self,
+        finder: &Finder<'_>,
+        words: &[Word],
+        shape: &Shape,
+        program: &Program,
+    ) -> bool {
+        let text = match &finder.outer.stdin {
+            Stdin::Text(text) => text,
+            Stdin::Guess(text) if !text.contains("${_}") => text,
+            _ => return false,
+        };
+        const PLAIN: &[&str] = &[
+            "-j",
+            "--jobs",
+            "-P",
+            "--max-procs",
+            "-k",
+            "--keep-order",
+            "--will-cite",
+            "--bar",
+            "-u",
+            "--ungroup",
+            "--lb",
+            "--line-buffer",
+            "--progress",
+            "-t",
+            "--verbose",
+            "-v",
+            "-r",
+            "--no-run-if-empty",
+            "--halt",
+            "--tag",
+            "--no-notice",
+        ];
+        let plain = |word: &Word| {
+            word.known().is_some_and(|text| {
+                !text.starts_with('-')
+                    || PLAIN.iter().any(|flag| text.split('=').next() == Some(*flag))
+                    || text
+                        .strip_prefix("-j")
+                        .is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit() || b == b'%'))
+            })
+        };
+        let call = finder.outer;
+        let before = call.words.len().saturating_sub(words.len());
+        if !shape.appends || !call.words.get(1..before).unwrap_or_default().iter().all(plain) {
+            return false;
+        }
+        let lines: Vec<Word> = text.lines().filter(|line| !line.is_empty()).map(line_word).collect();
+        !lines.is_empty() && self.filled(finder, words, &lines, shape, program)
+    }
+
+    /// A text for each of the words in the place of `{}`, or behind all.
+    fn filled(
+        &mut self,
+        finder: &Finder<'_>,
+        front: &[Word],
+        words: &[Word],
+        shape: &Shape,
+        program: &Program,
+    ) -> bool {
         let front: Option<Vec<&str>> = front.iter().map(Word::known).collect();
+        let texts: Option<Vec<(String, bool)>> = words.iter().map(quoted_again).collect();
         let (Some(texts), Some(front)) = (texts, front) else { return false };
-        let colons = |text: &&str| text.starts_with(":::");
         let other = |text: &str| {
             shape.placeholders.iter().any(|p| p != "{}" && !p.is_empty() && text.contains(p.as_str()))
         };
         let digits = |text: &str| {
             text.contains("{1") || text.contains("{2") || text.contains("{.") || text.contains("{/")
         };
-        let files = words.get(end).and_then(Word::known) != Some(":::");
-        if files
-            || texts.len() > MAX_EACH
-            || texts.iter().any(colons)
-            || front.iter().any(|t| other(t) || digits(t))
-        {
+        if texts.len() > MAX_EACH || front.iter().any(|t| other(t) || digits(t)) {
             return false;
         }
-        let replaces = front.iter().any(|text| text.contains("{}"));
-        for text in texts {
-            let quoted = format!("'{}'", text.replace('\'', "'\\''"));
-            let mut line = front.join(" ");
-            if replaces {
-                line = line.replace("{}", &quoted);
-            } else {
-                line.push(' ');
-                line.push_str(&quoted);
-            }
+        let line = front.join(" ");
+        let replaces = line.contains("{}");
+        // A tilde or a pattern counts only where a word begins and ends.
+        let apart = |line: &str| {
+            let edge = |c: Option<char>| c.is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | ';' | '&' | '|'));
+            line.match_indices("{}").all(|(at, place)| {
+                let (before, after) = (line.get(..at), line.get(at + place.len()..));
+                edge(before.and_then(|text| text.chars().next_back()))
+                    && edge(after.and_then(|text| text.chars().next()))
+            })
+        };
+        if texts.iter().any(|(_, bare)| *bare) && !apart(&line) {
+            return false;
+        }
+        for (text, _) in texts {
+            let line = if replaces { line.replace("{}", &text) } else { format!("{line} {text}") };
             self.text(finder, Text::Known(line), program, &[]);
         }
         true
+    }
+}
+
+/// A word as a shell would have to read it again, and whether an unquoted part of it counts.
+fn quoted_again(word: &Word) -> Option<(String, bool)> {
+    let quote = |text: &str| match text.is_empty() {
+        true => String::new(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    };
+    match word {
+        Word::Known(text) => Some((format!("'{}'", text.replace('\'', "'\\''")), false)),
+        Word::Tilde(text) => {
+            let (home, rest) = text.split_at(text.find('/').map_or(text.len(), |at| at + 1));
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '~' | '/' | '_' | '-' | '.');
+            home.chars().all(plain).then(|| (format!("{home}{}", quote(rest)), true))
+        }
+        Word::Glob(text) => {
+            let plain = |c: char| {
+                c.is_ascii_alphanumeric() || matches!(c, '~' | '/' | '_' | '-' | '.' | '*' | '?' | '[' | ']')
+            };
+            text.chars().all(plain).then(|| (text.clone(), true))
+        }
+        Word::OneOf(_) | Word::Unknown(_) => None,
+    }
+}
+
+/// A line that a command gets as a word; the home was told by name.
+fn line_word(line: &str) -> Word {
+    match line.strip_prefix("${HOME}") {
+        Some(rest) => Word::Tilde(format!("~{rest}")),
+        None => Word::Known(line.to_string()),
     }
 }
 
@@ -248,11 +349,7 @@ pub(super) fn fed(call: &Call, input: &Stdin, words: &[Word], shape: &Shape) -> 
         };
         return Some(lines.iter().map(fill).collect());
     }
-    let word = |word: &str| match word.strip_prefix("${HOME}") {
-        Some(rest) => Word::Tilde(format!("~{rest}")),
-        None => Word::Known(word.to_string()),
-    };
-    let all: Vec<Word> = text.split_whitespace().map(word).collect();
+    let all: Vec<Word> = text.split_whitespace().map(line_word).collect();
     if all.len() > 64 {
         return None;
     }

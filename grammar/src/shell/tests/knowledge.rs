@@ -141,7 +141,7 @@ impl Programs for Known {
             "parallel" => Program {
                 placeholders: list("{}"),
                 end_words: list("::: ::::"),
-                ..wrapper("-j --jobs", vec![Inner::OperandsText { skip: 0 }])
+                ..wrapper("-j --jobs", vec![Inner::OperandsText { skip: 0 }, Inner::InputWords])
             },
             "command" => Program { inert_flags: list("-v -V"), ..wrapper("", operands(0)) },
             "exec" => wrapper("-a", operands(0)),

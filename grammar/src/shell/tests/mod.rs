@@ -15,4 +15,5 @@ mod regressions;
 
 mod bash;
 mod code;
+mod known;
 mod windows;

@@ -1,0 +1,90 @@
+//! Values that the reader follows: what programs print, functions are given, wrappers fill in.
+//!
+//! INVARIANT: what is read with a guess has a gap, so no grant reaches it.
+
+use super::knowledge::Known;
+use crate::shell::{Command, Dialect, Gap, Word, analyze};
+
+fn line(command: &Command) -> String {
+    let word = |word: &Word| match word {
+        Word::Known(text) | Word::Tilde(text) => text.clone(),
+        Word::Glob(pattern) => format!("<{pattern}>"),
+        Word::OneOf(texts) => texts.join("/"),
+        Word::Unknown(_) => "?".to_string(),
+    };
+    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// A command that the text lists, by all its words.
+#[track_caller]
+fn lists(text: &str, wanted: &str) -> Command {
+    let analysis = analyze(text, Dialect::Bash, &Known);
+    let found = analysis.commands.iter().find(|command| line(command) == wanted);
+    found.unwrap_or_else(|| panic!("{wanted:?} in {text:?}: {analysis:?}")).clone()
+}
+
+#[track_caller]
+fn lacks(text: &str, unwanted: &str) {
+    let analysis = analyze(text, Dialect::Bash, &Known);
+    assert!(!analysis.commands.iter().any(|command| line(command) == unwanted), "{text:?}: {analysis:?}");
+}
+
+#[test]
+fn a_program_that_is_looked_up_is_that_program() {
+    for text in [
+        "$(which rm) -rf /",
+        "\"$(command -v rm)\" -rf /",
+        "`which rm` -rf /",
+        "w=$(type -p rm); $w -rf /",
+        "sudo $(which rm) -rf /",
+        "for c in $(which rm); do $c -rf /; done",
+    ] {
+        let command = lists(text, "rm -rf /");
+        assert!(command.gaps.contains(&Gap::UnknownProgram), "{text:?}: {:?}", command.gaps);
+    }
+    assert!(lists("rm $(which policy)", "rm /opt/homebrew/bin/policy").alternative);
+    // Another meaning of `which`, a name that is no name, more than one.
+    for text in ["which() { echo x; }; $(which rm) -rf /", "$(which -x rm) -rf /", "$(which $c) -rf /"] {
+        lacks(text, "rm -rf /");
+    }
+}
+
+#[test]
+fn parallel_fills_homes_and_lines_in() {
+    lists("parallel 'rm -rf {}' ::: ~ /etc", "rm -rf ~");
+    lists("parallel 'rm -rf {}' ::: ~ /etc", "rm -rf /etc");
+    lists("parallel rm -rf ::: ~/'a b'", "rm -rf ~/a b");
+    lists("printf '%s\\n' / b | parallel rm -rf", "rm -rf /");
+    lists("printf '%s\\n' / b | parallel -j2 rm -rf {}", "rm -rf b");
+    lists("echo ~ | parallel rm -rf", "rm -rf ~");
+    // A home in the middle of a word is none.
+    lacks("parallel 'rm -rf x{}' ::: ~", "rm -rf x~");
+    lacks("printf '/\\n' | parallel --colsep / rm -rf", "rm -rf /");
+}
+
+#[test]
+fn values_are_split_at_a_known_ifs() {
+    for text in [
+        "IFS=,; c=rm,-rf,/; $c",
+        "IFS=,; c=rm,-rf,/; set -- $c; \"$@\"",
+        "export IFS=', '; c='rm , -rf,/ , '; $c",
+        "IFS=:; $(echo rm:-rf:/)",
+    ] {
+        let command = lists(text, "rm -rf /");
+        assert!(command.gaps.contains(&Gap::Environment), "{text:?}: {:?}", command.gaps);
+    }
+    let whole = lists("IFS=; c='rm -rf /'; $c", "rm -rf /");
+    assert_eq!(whole.words, [Word::Known("rm -rf /".into())]);
+    lists("IFS=,; c=,a,,b,; p $c", "p  a  b");
+    lists("IFS=', '; c=' , a'; p x${c}y", "p x ay");
+    lists("IFS=,; set -- a b; p \"$*\"", "p a,b");
+    lists("IFS=$x; c=rm,-rf,/; $c", "?");
+}
+
+#[test]
+fn what_is_written_without_end_is_followed() {
+    let command = lists("yes 'git push -f' | head -1 | bash", "git push -f");
+    assert!(command.gaps.contains(&Gap::UnreadCode));
+    lists("yes 'git push -f' | bash", "git push -f");
+    lists("yes / | head -1 | xargs rm -rf", "rm -rf /");
+}
