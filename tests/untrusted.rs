@@ -13,6 +13,7 @@ use policy_engine::programs::TablePrograms;
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{NoResolver, extract};
 use policy_runtime::Context;
+use policy_runtime::facts::Facts;
 use policy_runtime::table::Table;
 use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
@@ -112,8 +113,7 @@ impl Compiled {
         made
     }
 
-    fn decide(&self, tool: &str, arguments: &Value) -> Decision {
-        let table = Table::open(&self.1).unwrap();
+    fn facts(&self, table: Table<'_>, tool: &str, arguments: &Value) -> Facts {
         let project = PathBuf::from(policy_engine::tested::PROJECT);
         let places = Places {
             project: Some(project.clone()),
@@ -122,10 +122,22 @@ impl Compiled {
             windows: false,
         };
         let call = call(tool, arguments.clone(), project);
-        let facts = extract(&call, &places, &TablePrograms::new(table), &NoResolver);
+        extract(&call, &places, &TablePrograms::new(table), &NoResolver)
+    }
+
+    fn decide(&self, tool: &str, arguments: &Value) -> Decision {
+        let table = Table::open(&self.1).unwrap();
+        let facts = self.facts(table, tool, arguments);
         let verdict = policy_runtime::decide(&table, &facts, &Context { today: 20_787 });
         assert!(!verdict.steps.is_empty(), "no reason for {arguments}");
         verdict.observed.unwrap_or(verdict.decision)
+    }
+
+    /// Steps that a decision takes.
+    fn work(&self, tool: &str, command: &str) -> u64 {
+        let table = Table::open(&self.1).unwrap();
+        let facts = self.facts(table, tool, &json!({ "command": command }));
+        policy_runtime::work(&table, &facts, &Context { today: 20_787 })
     }
 
     fn bash(&self, command: &str) -> Decision {
@@ -215,5 +227,48 @@ fn a_wrapper_never_loosens() {
             let (before, after) = (policy.bash(script), policy.bash(&wrapped));
             assert!(after >= before, "`{script}` gets {before:?}, `{wrapped}` {after:?} by\n{}", policy.0);
         }
+    }
+}
+
+/// Equal words and equal commands are judged once: a text that says the same thing many times takes little more work
+/// than one that says it a few times.
+#[test]
+fn repetition_is_judged_once() {
+    let std = Compiled::new(
+        "policy \"p\" language 1\n\nuse std/files, std/network, std/disk, std/system, std/windows, std/shell, std/secrets\n",
+    )
+    .unwrap();
+    for (tool, part) in [
+        ("powershell", "iex "),
+        ("powershell", "cmd /c "),
+        ("powershell", "foo;"),
+        ("cmd", "set a=%a%&"),
+        ("cmd", "foo %a%&"),
+        ("bash", "foo $a b;"),
+        ("bash", "cat <x >y;"),
+        ("bash", "rm a $b;cd;"),
+    ] {
+        let (few, many) = (std.work(tool, &part.repeat(64)), std.work(tool, &part.repeat(640)));
+        assert!(few > 0 && many < few * 5, "{tool}: {part}: {few} steps for 64, {many} for 640");
+    }
+}
+
+/// The first of equal commands answers for all of them, but what differs in one thing is judged by itself.
+#[test]
+fn what_differs_is_judged_by_itself() {
+    let text = "default allow\n\nguard g {\n  deny run `a | b`\n  deny run `c ...` writing \"**/x\"\n  deny run `d ...` touching \"./y/z\"\n}\n";
+    let own = Compiled::new(&format!("policy \"p\" language 1\n\n{text}")).unwrap();
+    for (command, decision) in [
+        ("b; b; a", Decision::Allow),
+        ("b; b; a | b", Decision::Deny),
+        ("b | a | b", Decision::Deny),
+        ("b | b; x | b", Decision::Allow),
+        ("c; c <x; c >x", Decision::Deny),
+        ("c; c <x; c <x", Decision::Allow),
+        ("(cd q; d z); d z; (cd y; d z)", Decision::Deny),
+        ("(cd q; d z); d z; (cd x; d z)", Decision::Allow),
+        ("d a a a a a a a a a a a a a a a a a a a a a a a a a y/z", Decision::Deny),
+    ] {
+        assert_eq!(own.bash(command), decision, "{command}");
     }
 }

@@ -45,14 +45,14 @@ pub struct ToolName {
 ///
 /// A file below the project has `./x` (the project itself is `.`), one below home `~/x`, and every absolute one
 /// `/x` or `C:/x`. A glob keeps its glob characters, a hole is the byte `0x01`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct PathName {
     /// The spellings; empty when nothing is known.
     pub views: Vec<String>,
 }
 
 /// How well a value is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Form {
     /// Exactly this.
     #[default]
@@ -76,7 +76,7 @@ pub enum Origin {
 }
 
 /// What is done with a path: a mask of what is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Access(u16);
 
 impl Access {
@@ -190,7 +190,7 @@ pub struct ScriptFact {
 }
 
 /// One word of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Word {
     /// Exactly this text.
     Known(String),
@@ -208,7 +208,7 @@ pub enum Word {
 }
 
 /// What a word is to its program.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Part {
     /// The program.
     Program,

@@ -192,6 +192,12 @@ fn special(c: char) -> bool {
 /// ```
 #[must_use]
 pub fn matches(glob: &str, value: &str, syntax: Syntax, fold_case: bool) -> bool {
+    // Most pairs differ at an end, which is seen without reading the glob.
+    if differ(glob.chars(), value.chars(), fold_case)
+        || differ(glob.chars().rev(), value.chars().rev(), fold_case)
+    {
+        return false;
+    }
     let tokens = parse(glob, syntax);
     // `at[i]`: the tokens before `i` match what was read so far.
     let mut at = vec![false; tokens.len() + 1];

@@ -59,7 +59,7 @@ pub mod table;
 pub mod verdict;
 
 pub use checksum::checksum;
-pub use decide::{Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide};
+pub use decide::{Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide, work};
 pub use facts::Facts;
 pub use table::{Table, TableError};
 pub use verdict::{Decision, Verdict};

@@ -252,15 +252,13 @@ impl<'t> Judge<'_, '_, 't, '_> {
 
     /// The command that holds a value.
     fn holder(&self, index: usize) -> Option<&Ready<'_>> {
-        self.call.values.commands.iter().find(|r| r.subject == Subject::Command(index))
+        self.call.values.command(index)
     }
 
     /// The pattern of an exception to the guard that opens this value, or the command that holds it.
     fn opened(&mut self, guard: u32, ready: Option<&Ready<'_>>) -> Result<Option<u32>, Stop> {
         let call = self.call;
-        let holder = ready
-            .and_then(|r| r.command)
-            .and_then(|index| call.values.commands.iter().find(|r| r.subject == Subject::Command(index)));
+        let holder = ready.and_then(|r| r.command).and_then(|index| call.values.command(index));
         for group in self.exceptions.iter().filter(|g| g.opens == Some(guard)) {
             for value in [ready, holder] {
                 if (value.is_some() || ready.is_none())

@@ -3,12 +3,12 @@
 //! INVARIANT: no loop over patterns but for values that are not exactly known and for the few candidates of an index;
 //! all work counts against one allowance, and when it is used up the value counts as not understood.
 
-use super::Stop;
 use super::views::View;
+use super::{Stop, same};
 use crate::automaton::{self, Automaton, Scratch};
 use crate::facts::{Access, CommandFact, Facts, Part as WordPart, Word};
 use crate::glob::{self, Syntax};
-use crate::run_match::{Match, folded_in, grants, meets, refuses};
+use crate::run_match::{Match, folded_in, grants, meets, refuses_words};
 use crate::table::groups::{Group, Part};
 use crate::table::layout::{EVERY_WORD, matcher, run_key};
 use crate::table::records::Matcher;
@@ -46,6 +46,8 @@ pub(super) struct Matching<'t, 'f> {
     vague: bool,
     /// By script: shell features that none of its commands has.
     leftover: Vec<u32>,
+    /// The words of the command at hand, equal ones once.
+    words: (usize, Vec<usize>),
 }
 
 fn stop(damaged: automaton::Damaged) -> Stop {
@@ -57,9 +59,9 @@ fn stop(damaged: automaton::Damaged) -> Stop {
 }
 
 /// Bytes of the words with which a command may do this.
-fn touched(command: &CommandFact, facts: &Facts, access: Access) -> usize {
+fn touched(command: &CommandFact, words: &[usize], facts: &Facts, access: Access) -> usize {
     let may = access.and(Access::UNSURE);
-    let words = (0..command.words.len()).filter(|at| command.touches.get(*at).is_none_or(|own| own.any(may)));
+    let words = words.iter().copied().filter(|at| command.touches.get(*at).is_none_or(|own| own.any(may)));
     let path = |number: u32| facts.paths.get(number as usize).map_or(0, |path| path.written.len() + 1);
     let bytes = words.map(|at| command.words.get(at).map_or(0, |word| length_of(word) + 1)).sum::<usize>();
     let redirects = command.redirects.iter().filter_map(|redirect| redirect.path).map(path).sum::<usize>();
@@ -90,7 +92,13 @@ impl<'t, 'f> Matching<'t, 'f> {
             left_vague: ALLOWANCE,
             vague: false,
             leftover,
+            words: (usize::MAX, Vec::new()),
         }
+    }
+
+    /// Steps that were taken.
+    pub(super) fn spent(&self) -> u64 {
+        2 * ALLOWANCE - self.left - self.left_vague
     }
 
     /// Counts the work of comparing two texts.
@@ -221,19 +229,32 @@ impl<'t, 'f> Matching<'t, 'f> {
     /// One run pattern against one command.
     fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
         let facts = self.facts;
-        let length = facts.commands.get(index).map_or(0, |c| c.text.len() + c.words.len());
+        if self.words.0 != index {
+            self.words =
+                facts.commands.get(index).map_or((index, Vec::new()), |c| (index, same::words(c, facts)));
+        }
+        let length = facts.commands.get(index).map_or(0, |command| {
+            let of_word = |at: &usize| command.words.get(*at).map_or(0, |word| length_of(word) + 2);
+            self.words.1.iter().map(of_word).sum::<usize>() + command.words.len()
+        });
         let pattern = self.table.run_pattern(at)?;
         self.spend(pattern.weight(), length)?;
         for (access, weight) in pattern.effects().into_iter().filter(|(_, weight)| *weight > 0) {
             self.spend(
                 weight,
-                facts.commands.get(index).map_or(0, |command| touched(command, facts, access)),
+                facts.commands.get(index).map_or(0, |command| touched(command, &self.words.1, facts, access)),
             )?;
         }
-        if pattern.stages.len() > 1 {
+        let behind_others =
+            facts.commands.get(index).and_then(|command| command.pipe).is_some_and(|pipe| pipe.1 > 0);
+        if pattern.stages.len() > 1 && behind_others {
             self.spend(pattern.stages.len(), facts.commands.len() * 16)?;
         }
-        Ok(if grant { Match::sure(grants(&pattern, facts, index)) } else { refuses(&pattern, facts, index) })
+        Ok(if grant {
+            Match::sure(grants(&pattern, facts, index))
+        } else {
+            refuses_words(&pattern, facts, index, &self.words.1)
+        })
     }
 
     /// Shell features of a command, and those of its script that belong to no command.

@@ -8,6 +8,7 @@ mod matching;
 mod place;
 mod report;
 mod rules;
+mod same;
 mod values;
 mod views;
 
@@ -58,22 +59,35 @@ impl From<Damaged> for Stop {
 /// Every reading of the tool's name is decided, and the strictest holds.
 #[must_use]
 pub fn decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Verdict {
-    try_decide(table, facts, context).unwrap_or_else(|_| report::damaged())
+    let mut matching = matching::Matching::new(*table, facts);
+    try_decide(&mut matching, table, facts, context).unwrap_or_else(|_| report::damaged())
 }
 
-fn try_decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Result<Verdict, Stop> {
+/// How many steps of comparing texts a decision takes; for tests that bound the work.
+#[must_use]
+pub fn work(table: &Table<'_>, facts: &Facts, context: &Context) -> u64 {
     let mut matching = matching::Matching::new(*table, facts);
+    let _ = try_decide(&mut matching, table, facts, context);
+    matching.spent()
+}
+
+fn try_decide<'f>(
+    matching: &mut matching::Matching<'_, 'f>,
+    table: &Table<'_>,
+    facts: &'f Facts,
+    context: &Context,
+) -> Result<Verdict, Stop> {
     let mut report = Report::new();
-    let values = values::Values::new(&mut matching, &mut report)?;
+    let values = values::Values::new(matching, &mut report)?;
     let nameless = [ToolName::default()];
     let readings = if facts.readings.is_empty() { &nameless } else { facts.readings.as_slice() };
     for tool in readings.iter().take(MOST_READINGS) {
         let mut judge = || {
-            let groups = groups(&mut matching, tool)?;
+            let groups = groups(matching, tool)?;
             let call = Call { values: &values, groups: &groups, context };
             // What was found before a limit stays found.
-            let rules = rules::judge(&mut matching, &call, &mut report);
-            guards::judge(&mut matching, &call, &mut report).and(rules)
+            let rules = rules::judge(matching, &call, &mut report);
+            guards::judge(matching, &call, &mut report).and(rules)
         };
         match judge() {
             Err(Stop::Limit) => {

@@ -5,9 +5,11 @@
 use super::matching::{Matching, Subject};
 use super::place::{self, Place};
 use super::report::{Report, Value};
+use super::same::Same;
 use super::views::{self, View};
 use super::{MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, Stop};
 use crate::facts::{Facts, Origin, PathName};
+use std::collections::HashSet;
 
 /// A path, host, command or argument, ready for matching.
 pub(super) struct Ready<'f> {
@@ -31,6 +33,7 @@ pub(super) struct Values<'f> {
     pub(super) args: Vec<Ready<'f>>,
     /// Where things lie; the first is the call's folder.
     pub(super) places: Vec<Place>,
+    same: Same,
 }
 
 fn command_of(origin: &Origin) -> Option<usize> {
@@ -44,12 +47,23 @@ impl<'f> Values<'f> {
     pub(super) fn new(matching: &mut Matching<'_, 'f>, report: &mut Report) -> Result<Values<'f>, Stop> {
         let facts = matching.facts;
         floors(facts, report);
+        let same = Same::new(facts);
+        let holder = |origin: &Origin| command_of(origin).map(|command| same.command(command));
+        let mut known = HashSet::new();
         let mut places = vec![place_of(matching, &facts.dir)?];
         let mut paths = Vec::new();
         // The place of each path, also of those that are not judged themselves.
         let mut place_of_path = Vec::new();
         for (index, path) in facts.paths.iter().take(MOST_VALUES).enumerate() {
             let value = Value::Path(index);
+            let one = same.path(index);
+            let command = holder(&path.origin);
+            let place = place_of_path.get(one).copied();
+            if let (false, Some(place)) = (known.insert((one, command)), place) {
+                // The same path of the same command, or of an equal one.
+                place_of_path.push(place);
+                continue;
+            }
             let longest = path.names.iter().flat_map(|n| &n.views).map(String::len).max().unwrap_or(0);
             place_of_path.push(places.len());
             if longest > MOST_PATH {
@@ -63,19 +77,33 @@ impl<'f> Values<'f> {
                 continue;
             }
             let names: Vec<_> = path.names.iter().map(|name| views::of_name(name, path.form)).collect();
-            places.push(limited(place::place(matching, &names))?);
+            let place = match place {
+                Some(place) => place,
+                None => {
+                    places.push(limited(place::place(matching, &names))?);
+                    places.len() - 1
+                }
+            };
+            if let Some(last) = place_of_path.last_mut() {
+                *last = place;
+            }
             paths.push(Ready {
                 value,
                 subject: Subject::Path,
                 names,
-                command: command_of(&path.origin),
+                command,
                 name_only: path.access.is_name_only(),
-                places: vec![places.len() - 1],
+                places: vec![place],
             });
         }
         let mut domains = Vec::new();
+        let mut known = HashSet::new();
         for (index, domain) in facts.domains.iter().take(MOST_VALUES).enumerate() {
             let value = Value::Domain(index);
+            let command = holder(&domain.origin);
+            if !known.insert((&domain.host, domain.form, command)) {
+                continue;
+            }
             if domain.host.len() > MOST_HOST {
                 report.floor(value, format!("the host is longer than {MOST_HOST} bytes"));
                 continue;
@@ -84,7 +112,7 @@ impl<'f> Values<'f> {
                 value,
                 subject: Subject::Domain,
                 names: vec![views::of_domain(domain)],
-                command: command_of(&domain.origin),
+                command,
                 name_only: false,
                 places: vec![0],
             });
@@ -92,6 +120,9 @@ impl<'f> Values<'f> {
         let mut commands = Vec::new();
         for (index, command) in facts.commands.iter().take(MOST_VALUES).enumerate() {
             let value = Value::Command(index);
+            if same.command(index) != index {
+                continue;
+            }
             if command.text.len() > MOST_COMMAND {
                 report.floor(value, format!("the command is longer than {MOST_COMMAND} bytes"));
                 continue;
@@ -133,7 +164,18 @@ impl<'f> Values<'f> {
                 places: vec![0],
             });
         }
-        Ok(Values { paths, domains, commands, args, places })
+        Ok(Values { paths, domains, commands, args, places, same })
+    }
+
+    /// The command with this number, or the first that is the same.
+    pub(super) fn command(&self, index: usize) -> Option<&Ready<'f>> {
+        let wanted = self.same.command(index);
+        let number = |ready: &Ready<'f>| match ready.value {
+            Value::Command(number) => number,
+            _ => usize::MAX,
+        };
+        let at = self.commands.binary_search_by_key(&wanted, number).ok()?;
+        self.commands.get(at)
     }
 
     /// All of them, paths first.

@@ -44,7 +44,7 @@ fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> boo
     if before.is_empty() {
         return true;
     }
-    let Some((pipeline, end, _)) = last.pipe else { return false };
+    let Some((pipeline, end, _)) = last.pipe.filter(|pipe| pipe.1 > 0) else { return false };
     let mut wanted = before.iter();
     let mut next = wanted.next();
     for number in 0..end.min(4096) {

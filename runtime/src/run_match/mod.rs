@@ -12,6 +12,7 @@ mod tests;
 
 pub use grant::grants;
 pub use refuse::refuses;
+pub(crate) use refuse::refuses_words;
 pub(crate) use sets::climbs;
 
 use crate::facts::{Access, Word};

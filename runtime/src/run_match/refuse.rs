@@ -11,6 +11,12 @@ use crate::table::layout::{program_name, program_pattern};
 /// Whether a refusal's pattern matches the command with this number.
 #[must_use]
 pub fn refuses(pattern: &RunPattern<'_>, facts: &Facts, index: usize) -> Match {
+    let words: Vec<usize> = (0..facts.commands.get(index).map_or(0, |c| c.words.len())).collect();
+    refuses_words(pattern, facts, index, &words)
+}
+
+/// The same, where `words` holds of each kind of equal words one.
+pub(crate) fn refuses_words(pattern: &RunPattern<'_>, facts: &Facts, index: usize, words: &[usize]) -> Match {
     let (Some(command), Some((last, before))) = (facts.commands.get(index), pattern.stages.split_last())
     else {
         return Match::No;
@@ -24,18 +30,18 @@ pub fn refuses(pattern: &RunPattern<'_>, facts: &Facts, index: usize) -> Match {
     }
     if let Some(set) = &pattern.touching {
         let vague = command.words.first().is_some_and(spreads);
-        found = found.min(touches(set, facts, command).max(Match::maybe(vague)));
+        found = found.min(touches(set, facts, command, words).max(Match::maybe(vague)));
     }
     let changes = Access::WRITE.and(Access::DELETE);
     let sets =
         [(&pattern.reading, Access::READ), (&pattern.writing, changes), (&pattern.deleting, Access::DELETE)];
     for (set, access) in sets {
         if let (Some(set), true) = (set, found > Match::No) {
-            found = found.min(affects(set, access, facts, command));
+            found = found.min(affects(set, access, facts, (command, words)));
         }
     }
     if let (Some(set), true) = (&pattern.sending, found > Match::No) {
-        found = found.min(sends(set, facts, command));
+        found = found.min(sends(set, facts, (command, words)));
     }
     if !pattern.via.is_empty() {
         let via = |wrapper: &String| pattern.via.iter().any(|v| folded(v, &program_name(wrapper)));
@@ -46,7 +52,7 @@ pub fn refuses(pattern: &RunPattern<'_>, facts: &Facts, index: usize) -> Match {
 
 /// "A pipe pattern matches when its stages match stages of one pipe in this order, others may stand between."
 fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> Match {
-    let Some((pipeline, stage_of_last, _)) = last.pipe else { return Match::No };
+    let Some((pipeline, stage_of_last, _)) = last.pipe.filter(|pipe| pipe.1 > 0) else { return Match::No };
     let mut same: Vec<(u32, &CommandFact)> = facts
         .commands
         .iter()
@@ -71,8 +77,8 @@ fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> Mat
 }
 
 /// "`touching` needs one operand, flag value or attached flag value in the set"; `<` reads a file as an operand does.
-fn touches(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
-    let words = (0..command.words.len()).filter_map(|i| {
+fn touches(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact, words: &[usize]) -> Match {
+    let words = words.iter().copied().filter_map(|i| {
         let operand = operand(facts, command, i)?;
         Some(match command.is_name(i) {
             true => name_refused(&set.texts, &operand.word),
@@ -87,7 +93,12 @@ fn touches(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match 
 
 /// "`reading`, `writing` and `deleting` need one path of the set with which the command does so": by a redirection, or by
 /// what the program's data says of its words. Where the data does not say it, it may.
-fn affects(set: &OperandSet<'_>, access: Access, facts: &Facts, command: &CommandFact) -> Match {
+fn affects(
+    set: &OperandSet<'_>,
+    access: Access,
+    facts: &Facts,
+    (command, words): (&CommandFact, &[usize]),
+) -> Match {
     let path = |number: Option<u32>| number.and_then(|n| facts.paths.get(n as usize));
     let by_redirect = |r: &&Redirect| {
         let own = if r.writes { Access::WRITE } else { Access::READ };
@@ -95,7 +106,7 @@ fn affects(set: &OperandSet<'_>, access: Access, facts: &Facts, command: &Comman
     };
     let redirects = command.redirects.iter().filter(by_redirect).map(|r| target_refused(set, path(r.path)));
     let mut found = redirects.max().unwrap_or_default();
-    for index in 0..command.words.len() {
+    for &index in words {
         let own = command.touches.get(index).copied().unwrap_or(Access::UNSURE);
         let most = if own.any(access) {
             Match::Certain
@@ -114,9 +125,9 @@ fn affects(set: &OperandSet<'_>, access: Access, facts: &Facts, command: &Comman
 }
 
 /// "`sending` needs one path of the set whose content the command sends."
-fn sends(set: &OperandSet<'_>, facts: &Facts, command: &CommandFact) -> Match {
+fn sends(set: &OperandSet<'_>, facts: &Facts, (command, words): (&CommandFact, &[usize])) -> Match {
     let sent = command.sent.iter().map(|number| target_refused(set, facts.paths.get(*number as usize)));
-    sent.max().unwrap_or_default().max(affects(set, Access::SEND, facts, command))
+    sent.max().unwrap_or_default().max(affects(set, Access::SEND, facts, (command, words)))
 }
 
 /// The name of an object is no path, and has no letter that would make it one or a setting of something.
