@@ -3,41 +3,65 @@
 //! INVARIANT: each layer reads commands with its own vocabulary, so one layer's words never change what another sees.
 
 use policy_grammar::shell::Dialect;
+use policy_grammar::shell::Word;
 use policy_grammar::shell::code::Language;
 use policy_grammar::shell::effects::{Effect, Place, Verb};
 use policy_grammar::shell::program::{Inner, OptionStyle, Program, Programs, Subcommand};
 use policy_runtime::program as table;
 use policy_runtime::table::Table;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a table knows of programs. A name that was asked for once is not looked up again.
+/// Times a program is read for single commands before all of it is read and kept.
+const SINGLE: usize = 4;
+/// Words of a command up to which its subcommands are looked for one by one.
+const MOST_WORDS: usize = 64;
+
+/// What a table knows of programs. A name that was asked for several times is not looked up again.
 #[derive(Debug)]
 pub struct TablePrograms<'a> {
     table: Table<'a>,
     known: RefCell<BTreeMap<String, Option<Rc<Program>>>>,
+    /// How often programs with subcommands were read for single commands.
+    single: RefCell<BTreeMap<String, usize>>,
 }
 
 impl<'a> TablePrograms<'a> {
     /// The knowledge of this table.
     pub fn new(table: Table<'a>) -> TablePrograms<'a> {
-        TablePrograms { table, known: RefCell::default() }
+        TablePrograms { table, known: RefCell::default(), single: RefCell::default() }
     }
 }
 
 impl Programs for TablePrograms<'_> {
     fn program(&self, name: &str) -> Option<Program> {
-        self.shared(name).map(|known| (*known).clone())
+        self.table.program(name).map(program)
     }
 
-    fn shared(&self, name: &str) -> Option<Rc<Program>> {
+    fn shared(&self, name: &str, words: &[Word]) -> Option<Rc<Program>> {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
         }
-        let found = self.table.program(name).map(|found| Rc::new(program(found)));
-        self.known.borrow_mut().insert(name.to_string(), found.clone());
+        let mut single = self.single.borrow_mut();
+        let times = single.entry(name.to_string()).or_default();
+        *times += 1;
+        let all = *times > SINGLE || words.len() > MOST_WORDS;
+        let skipped = Cell::new(false);
+        let chosen = |wanted: &str| {
+            let named = all || words.iter().any(|word| word.known() == Some(wanted));
+            skipped.set(skipped.get() || !named);
+            named
+        };
+        let found = self.table.program_for(name, &chosen).map(|found| Rc::new(program(found)));
+        if !skipped.get() {
+            self.known.borrow_mut().insert(name.to_string(), found.clone());
+        }
         found
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.table.knows_program(name)
     }
 }
 

@@ -79,7 +79,11 @@ fn write_program(store: &mut Store, program: &Program, out: &mut Vec<u32>) {
     out.push(count(program.subcommands.len()));
     for sub in &program.subcommands {
         texts(store, &sub.words, out);
-        write_program(store, &sub.program, out);
+        let mut record = Vec::new();
+        write_program(store, &sub.program, &mut record);
+        // A reader skips those that a command does not name.
+        out.push(count(record.len()));
+        out.append(&mut record);
     }
 }
 

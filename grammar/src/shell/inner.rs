@@ -94,7 +94,7 @@ impl Walk<'_, '_, '_> {
         if env.functions.contains_key(&full) && call.direct {
             self.link_function(&call, &full);
         }
-        let program = if omitted || name.is_empty() { None } else { self.program(&name) };
+        let program = if omitted || name.is_empty() { None } else { self.program(&name, &call.words) };
         let program = program.as_deref();
         let reading = read(program, &call.words);
         let dir = program.as_ref().and_then(|program| self.own_dir(&call, &call.dir, program, &reading));
@@ -260,10 +260,10 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    fn program(&self, name: &str) -> Option<Rc<Program>> {
-        self.w.programs.shared(name).or_else(|| {
+    fn program(&self, name: &str, words: &[Word]) -> Option<Rc<Program>> {
+        self.w.programs.shared(name, words).or_else(|| {
             let lower = name.to_lowercase();
-            if lower == name { None } else { self.w.programs.shared(&lower) }
+            if lower == name { None } else { self.w.programs.shared(&lower, words) }
         })
     }
 

@@ -230,7 +230,7 @@ impl Expander<'_> {
     /// The names that a search writes.
     fn found_names(&self, words: &[Word]) -> Stdin {
         let name = words.first().and_then(Word::known).unwrap_or_default();
-        let program = self.programs.and_then(|programs| programs.shared(name));
+        let program = self.programs.and_then(|programs| programs.shared(name, words));
         let reading = super::options::read(program.as_deref(), words);
         let other = |used: &super::options::FlagUse| {
             matches!(
@@ -388,7 +388,7 @@ impl Expander<'_> {
             return false;
         }
         let program = match simple.words.first().map(|word| word.bits.as_slice()) {
-            Some([Bit::Bare(name)]) => self.programs.and_then(|programs| programs.shared(name)),
+            Some([Bit::Bare(name)]) => self.programs.and_then(|programs| programs.shared(name, &[])),
             _ => None,
         };
         let Some(program) = program.filter(|program| !program.prints_names.is_empty()) else { return false };

@@ -4,6 +4,7 @@
 //! INVARIANT: the default of every field is the careful one; a program without data runs nothing known.
 
 use super::Dialect;
+use super::Word;
 use super::code::Language;
 use super::effects::{Effect, Place};
 use std::rc::Rc;
@@ -202,9 +203,15 @@ pub trait Programs {
     /// What is known of `name`, when anything is.
     fn program(&self, name: &str) -> Option<Program>;
 
-    /// The same without a copy, where the source keeps what it knows; the blocks of `git` and `docker` are large.
-    fn shared(&self, name: &str) -> Option<Rc<Program>> {
+    /// The same for a command with these words, without a copy where the source keeps what it knows. The blocks of `git`
+    /// and `docker` are large: subcommands that none of the words selects may be left out.
+    fn shared(&self, name: &str, _words: &[Word]) -> Option<Rc<Program>> {
         self.program(name).map(Rc::new)
+    }
+
+    /// Whether anything is known of `name`.
+    fn knows(&self, name: &str) -> bool {
+        self.program(name).is_some()
     }
 }
 

@@ -383,7 +383,7 @@ fn looks_like_command(builder: &Builder<'_>, text: &str) -> bool {
         .iter()
         .any(|part| front.contains(part));
     let named = COMMON.contains(&stem)
-        || !name.is_empty() && name.len() < 32 && builder.programs.program(&name).is_some();
+        || !name.is_empty() && name.len() < 32 && builder.programs.knows(&name);
     if !named {
         return pipes && !first.is_empty();
     }

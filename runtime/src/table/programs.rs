@@ -17,10 +17,24 @@ impl Table<'_> {
     /// What is known of the program with this file name.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<Program> {
-        self.find_program(name).unwrap_or(None)
+        self.program_for(name, &|_| true)
     }
 
-    fn find_program(&self, name: &str) -> Read<Option<Program>> {
+    /// The same with those subcommands only whose first word, or one of the same meaning, is `chosen`. The data of a
+    /// program like git is large, and a command names one or two of its subcommands.
+    #[must_use]
+    pub fn program_for(&self, name: &str, chosen: &dyn Fn(&str) -> bool) -> Option<Program> {
+        let mut words = self.find_program(name).ok()??;
+        self.read_program(&mut words, chosen, DEPTH).ok()
+    }
+
+    /// Whether anything is known of the program with this file name.
+    #[must_use]
+    pub fn knows_program(&self, name: &str) -> bool {
+        matches!(self.find_program(name), Ok(Some(_)))
+    }
+
+    fn find_program(&self, name: &str) -> Read<Option<Words<'_>>> {
         let hash = checksum(name.as_bytes());
         let keys = self.rows(Section::ProgramKeys);
         let key = |index: u32| u64_at(keys.bytes, index as usize * 4 * keys.width);
@@ -32,8 +46,7 @@ impl Table<'_> {
         while low < keys.len() && key(low)? == hash {
             let row = keys.get(low)?;
             if self.program_text(row.word(2)?, row.word(3)?)? == name {
-                let mut words = Words::new(self.section(Section::Programs), row.word(4)?)?;
-                return Ok(Some(self.read_program(&mut words, DEPTH)?));
+                return Ok(Some(Words::new(self.section(Section::Programs), row.word(4)?)?));
             }
             low += 1;
         }
@@ -53,7 +66,12 @@ impl Table<'_> {
             .all(|section| self.section(section) == other.section(section))
     }
 
-    fn read_program(&self, words: &mut Words<'_>, depth: u32) -> Read<Program> {
+    fn read_program(
+        &self,
+        words: &mut Words<'_>,
+        chosen: &dyn Fn(&str) -> bool,
+        depth: u32,
+    ) -> Read<Program> {
         let depth = depth.checked_sub(1).ok_or(Damaged)?;
         let mask = words.next()?;
         let mut fields = [0u8; PROGRAM_FIELDS * 4];
@@ -63,11 +81,19 @@ impl Table<'_> {
             }
         }
         let mut program = self.read_fields(&mut Words::new(&fields, 0)?)?;
-        program.subcommands = (0..words.count()?)
-            .map(|_| {
-                Ok(Subcommand { words: self.read_texts(words)?, program: self.read_program(words, depth)? })
-            })
-            .collect::<Read<_>>()?;
+        for _ in 0..words.count()? {
+            let (list, length) = (words.next()?, words.next()? as usize);
+            let first = self.text_list(list)?.next().transpose()?.unwrap_or_default();
+            let alike = |group: &Vec<String>| {
+                group.iter().any(|word| word == first) && group.iter().any(|word| chosen(word))
+            };
+            if chosen(first) || program.same_words.iter().any(alike) {
+                let named = self.text_list(list)?.map(|text| text.map(str::to_owned)).collect::<Read<_>>()?;
+                let program_of = self.read_program(&mut words.clone(), chosen, depth)?;
+                program.subcommands.push(Subcommand { words: named, program: program_of });
+            }
+            words.skip(length)?;
+        }
         Ok(program)
     }
 
@@ -193,17 +219,19 @@ impl Table<'_> {
     }
 
     fn read_texts(&self, words: &mut Words<'_>) -> Read<Vec<String>> {
-        let Some(at) = words.next()?.checked_sub(1) else { return Ok(Vec::new()) };
-        let mut list = Words::new(self.section(Section::Programs), at)?;
-        let count = list.count()?;
+        self.text_list(words.next()?)?.map(|text| text.map(str::to_owned)).collect()
+    }
+
+    /// The texts of a list, given as stored: its place + 1, or 0 for none.
+    fn text_list(&self, stored: u32) -> Read<impl ExactSizeIterator<Item = Read<&str>>> {
+        let mut list = Words::new(self.section(Section::Programs), stored.saturating_sub(1))?;
+        let count = if stored == 0 { 0 } else { list.count()? };
         if count > MOST_TEXTS {
             return Err(Damaged);
         }
-        (0..count)
-            .map(|_| {
-                let (start, len) = (list.next()?, list.next()?);
-                self.program_text(start, len).map(str::to_owned)
-            })
-            .collect()
+        Ok((0..count).map(move |_| {
+            let (start, len) = (list.next()?, list.next()?);
+            self.program_text(start, len)
+        }))
     }
 }

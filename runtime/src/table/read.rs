@@ -110,6 +110,13 @@ impl<'a> Words<'a> {
         Ok(value)
     }
 
+    /// Passes over so many words.
+    pub(crate) fn skip(&mut self, words: usize) -> Read<()> {
+        let bytes = words.checked_mul(4).ok_or(Damaged)?;
+        self.at = self.at.checked_add(bytes).filter(|at| *at <= self.bytes.len()).ok_or(Damaged)?;
+        Ok(())
+    }
+
     /// The next word as a count of things that follow, each of at least one word.
     pub(crate) fn count(&mut self) -> Read<usize> {
         let count = self.next()? as usize;

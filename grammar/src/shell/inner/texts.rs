@@ -49,7 +49,7 @@ impl Walk<'_, '_, '_> {
         for (start, end) in reading.commands.iter().filter(|(start, _)| *start == at + 1) {
             let words = finder.outer.words.get(*start..*end).unwrap_or_default().to_vec();
             match words.first().map(Word::known) {
-                Some(Some(name)) if self.w.programs.program(name).is_none() => {}
+                Some(Some(name)) if !self.w.programs.knows(name) => {}
                 Some(Some(_)) => self.nested(finder, words, *start, &shape.once()),
                 _ => self.gap(finder.index, Gap::UnreadCode),
             }
