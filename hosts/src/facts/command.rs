@@ -7,7 +7,7 @@ use super::path::{MAX_PATH_BYTES, Named, Namer, Raw};
 use super::spelling::{HOLE, unescape_glob};
 use super::{Builder, resolve, url};
 use policy_grammar::shell::effects::Peer;
-use policy_grammar::shell::{self, Dir, Gap, MAX_COMMAND_BYTES, Piece};
+use policy_grammar::shell::{self, Dialect, Dir, Gap, MAX_COMMAND_BYTES, Piece};
 use policy_runtime::facts::{Access, CommandFact, Form, Origin, Part, Redirect, ScriptFact, Word};
 
 /// Most bytes of command text of one call.
@@ -31,11 +31,21 @@ impl Builder<'_> {
         if text.contains(['\0', HOLE]) {
             return self.opaque(origin.clone(), "a command with a control character in it");
         }
-        self.command_bytes = self.command_bytes.saturating_add(text.len().max(16));
-        if self.command_bytes > MAX_TOTAL_BYTES {
-            return self.opaque(Origin::Call, "more command text than is read");
+        // Which shell runs it decides what it means: where that is not known, every reading counts.
+        let several = self.tool.dialect == Dialect::Unknown && (self.tool.mixed || self.namer.is_windows());
+        let others: &[Dialect] = if several { &[Dialect::PowerShell, Dialect::Cmd] } else { &[] };
+        for dialect in std::iter::once(self.tool.dialect).chain(others.iter().copied()) {
+            self.command_bytes = self.command_bytes.saturating_add(text.len().max(16));
+            if self.command_bytes > MAX_TOTAL_BYTES {
+                return self.opaque(Origin::Call, "more command text than is read");
+            }
+            self.command_in(text, dialect, base, gap);
         }
-        let mut analysis = shell::analyze(text, self.tool.dialect, self.programs);
+    }
+
+    /// Reads a text as a command of one shell.
+    fn command_in(&mut self, text: &str, dialect: Dialect, base: &Raw, gap: Option<&str>) {
+        let mut analysis = shell::analyze(text, dialect, self.programs);
         analysis.commands.iter_mut().for_each(shell::Command::name_places);
         let problem = match (self.tool.foreign, analysis.problems.first()) {
             (Some(why), _) => why.to_owned(),

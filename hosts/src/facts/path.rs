@@ -131,6 +131,11 @@ impl<'a> Namer<'a> {
         namer
     }
 
+    /// Whether names are read as Windows reads them.
+    pub(crate) fn is_windows(&self) -> bool {
+        self.windows
+    }
+
     /// Whether names are read as Windows reads them from here on; the answer is what held before.
     pub(crate) fn read_as_windows(&mut self, windows: bool) -> bool {
         std::mem::replace(&mut self.windows, windows)

@@ -303,6 +303,23 @@ fn arguments_by_dotted_name() {
 }
 
 #[test]
+fn a_shell_that_is_not_known_is_read_in_every_way() {
+    let read = |tool: &str, windows: bool| {
+        let places = Places { windows, ..places() };
+        let call =
+            Call { tool: tool.to_owned(), arguments: json!({"command": "ri ^x & del y"}), ..Call::default() };
+        let facts = extract(&call, &places, &NoPrograms, &NoResolver);
+        facts.commands.iter().map(|command| command.text.clone()).collect::<Vec<String>>()
+    };
+    let has = |tool: &str, windows: bool, text: &str| read(tool, windows).iter().any(|own| own == text);
+    for (tool, windows) in [("run_command", true), ("powershell_or_bash", false), ("bash_or_pwsh", true)] {
+        assert!(has(tool, windows, "ri ^x") && has(tool, windows, "ri x"), "{:?}", read(tool, windows));
+        assert!(has(tool, windows, "Remove-Item ^x"), "{:?}", read(tool, windows));
+    }
+    assert!(!has("run_command", false, "ri x") && !has("Bash", true, "ri x") && !has("pwsh", true, "ri x"));
+}
+
+#[test]
 fn commands_are_flattened() {
     let f = facts("Bash", json!({"command": "cat .env ~/.ssh/id *.pem > out.txt 2>/dev/null < in"}));
     assert!(f.scripts[0].complete, "{:?}", f.scripts);

@@ -87,6 +87,8 @@ pub(crate) struct Kind {
     pub(crate) joins: bool,
     /// The shell it runs.
     pub(crate) dialect: Dialect,
+    /// Its name says several shells that read the same text in different ways.
+    pub(crate) mixed: bool,
     /// Its commands are in a language that is not read.
     pub(crate) foreign: Option<&'static str>,
     /// It fetches what its arguments name.
@@ -145,6 +147,7 @@ pub(crate) fn kind(spelled: &str, readings: &[ToolName]) -> Kind {
         shell,
         joins,
         dialect,
+        mixed: powershell && (bash || cmd) || bash && cmd,
         foreign,
         fetch: word(&[
             "fetch", "http", "https", "request", "curl", "wget", "url", "browser", "navigate", "download",

@@ -12,6 +12,7 @@ pub(super) fn reading(command: &Command) -> Option<Command> {
     for (at, word) in command.words.iter().enumerate() {
         let deletes = command.touches.get(at).is_some_and(|touch| touch.has(Touch::DELETE));
         let Some(left) = word.when_unset().filter(|_| deletes) else { continue };
+        let left = if command.windows { of_windows(left) } else { left };
         let (Word::Known(text) | Word::Glob(text)) = &left else { continue };
         if !text.starts_with('/') {
             continue;
@@ -22,4 +23,13 @@ pub(super) fn reading(command: &Command) -> Option<Command> {
         }
     }
     unset
+}
+
+/// A word as Windows reads a path: backslashes part folders, and wildcards count in quotes too.
+fn of_windows(word: Word) -> Word {
+    match word {
+        Word::Known(text) if text.contains(['*', '?']) => Word::Glob(text.replace('\\', "/")),
+        Word::Known(text) => Word::Known(text.replace('\\', "/")),
+        other => other,
+    }
 }

@@ -6,7 +6,7 @@ use super::methods::Target;
 use super::value::{Value, concat, hole, well_known};
 use super::walk::variable_name;
 use super::{Around, Pair, Reader, Rule, State, Want};
-use crate::shell::{Feature, Word};
+use crate::shell::{Feature, Piece, Word};
 
 /// An argument of a command.
 #[derive(Debug, Clone, Default)]
@@ -303,7 +303,7 @@ impl Reader<'_, '_> {
             match part.as_rule() {
                 Rule::var => {
                     let value = self.variable(&part, state);
-                    words.push(value.joined(" "));
+                    words.push(never_set(&part, state).unwrap_or_else(|| value.joined(" ")));
                     out.taint(value.fetched, value.decoded);
                 }
                 Rule::sub => {
@@ -444,12 +444,13 @@ impl Reader<'_, '_> {
                 Rule::escape => words.push(Word::Known(literal(&part))),
                 Rule::dollar => words.push(Word::Known("$".into())),
                 _ => {
+                    let unset = never_set(&part, state);
                     let value = match part.as_rule() {
                         Rule::string_d => self.double(part, state, around),
                         _ => self.token(part, state, around),
                     };
                     taint.taint(value.fetched, value.decoded);
-                    words.push(value.joined(" "));
+                    words.push(unset.unwrap_or_else(|| value.joined(" ")));
                 }
             }
         }
@@ -460,6 +461,37 @@ impl Reader<'_, '_> {
         let value = taint.with(vec![concat(&words)]);
         Argument { value, bare, behind_colon, ..Argument::default() }
     }
+}
+
+/// A variable inside a word that neither the text nor PowerShell sets, and which is empty unless something else does.
+fn never_set(token: &Pair<'_>, state: &State) -> Option<Word> {
+    const SET: [&str; 16] = [
+        "_",
+        "psitem",
+        "psscriptroot",
+        "pscommandpath",
+        "args",
+        "input",
+        "matches",
+        "this",
+        "host",
+        "pid",
+        "profile",
+        "psversiontable",
+        "myinvocation",
+        "lastexitcode",
+        "error",
+        "null",
+    ];
+    let mut token = token.clone();
+    while matches!(token.as_rule(), Rule::reach) {
+        let mut inner = token.into_inner();
+        token = inner.next().filter(|_| inner.next().is_none())?;
+    }
+    let name = (token.as_rule() == Rule::var).then(|| variable_name(&token)).flatten()?;
+    let set = state.redefined || state.vars.contains_key(&name) || SET.contains(&name.as_str());
+    (!set && well_known(&name).is_none())
+        .then(|| Word::Unknown(vec![Piece::Value { name, quoted: true, unset: Some(String::new()) }]))
 }
 
 fn flush(target: &mut Option<Target>, items: &mut Vec<Item>) {

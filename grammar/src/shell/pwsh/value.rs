@@ -200,8 +200,9 @@ pub(crate) fn concat(parts: &[Word]) -> Word {
 
 fn quoted(piece: &Piece) -> Piece {
     match piece {
-        Piece::Folder | Piece::Descriptor | Piece::Hole { .. } | Piece::Name | Piece::Value { .. } => {
-            Piece::Hole { quoted: true }
+        Piece::Folder | Piece::Descriptor | Piece::Hole { .. } | Piece::Name => Piece::Hole { quoted: true },
+        Piece::Value { name, unset, .. } => {
+            Piece::Value { name: name.clone(), quoted: true, unset: unset.clone() }
         }
         other => other.clone(),
     }
@@ -234,6 +235,7 @@ fn assemble(pieces: Vec<Piece>) -> Word {
         [] => Word::Known(String::new()),
         [Piece::Text(text)] => Word::Known(text.clone()),
         [Piece::Tilde(text)] => Word::Tilde(text.replace('\\', "/")),
+        [Piece::Value { .. }] => hole(true),
         _ => Word::Unknown(out),
     }
 }
