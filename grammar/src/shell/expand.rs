@@ -363,7 +363,8 @@ impl<'e> Expander<'e> {
         }
         if field.iter().any(|f| {
             matches!(f, Frag::Hole { .. } | Frag::Value { .. } | Frag::Name | Frag::Folder | Frag::Descriptor)
-        }) {
+        }) || field.iter().skip(1).any(|frag| matches!(frag, Frag::Tilde(_)))
+        {
             return Word::Unknown(pieces(field, active));
         }
         if active || field.iter().any(|f| matches!(f, Frag::Glob(_))) {

@@ -93,6 +93,7 @@ impl Walk<'_, '_, '_> {
         let omitted = call.direct && self.shadowed(&full, &mut call, env);
         if env.functions.contains_key(&full) && call.direct {
             self.link_function(&call, &full);
+            self.bind(&call, &full, env);
         }
         let program = if omitted || name.is_empty() { None } else { self.program(&name, &call.words) };
         let program = program.as_deref();

@@ -152,12 +152,15 @@ fn scalar(e: &Expander<'_>, name: &str) -> Option<Val> {
 fn arguments(e: &Expander<'_>, head: &str, tail: &str, quoted: bool, out: &mut Vec<Frag>) {
     let hole = Frag::Hole { quoted: quoted && head == "*" };
     let Some(args) = e.env.args.as_ref().filter(|_| tail.is_empty()) else { return out.push(hole) };
-    let vals: Option<Vec<Val>> = args.iter().skip(1).map(Val::of).collect();
-    let Some(vals) = vals else { return out.push(hole) };
+    let vals: Vec<Option<Val>> = args.iter().skip(1).map(Val::of).collect();
+    if vals.iter().all(Option::is_none) && !vals.is_empty() {
+        return out.push(hole);
+    }
     list(e, &vals, quoted, head == "*", out);
 }
 
-fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Vec<Frag>) {
+/// Adds each value; one that is not known is one word, or what becomes of one.
+fn list(e: &Expander<'_>, vals: &[Option<Val>], quoted: bool, joined: bool, out: &mut Vec<Frag>) {
     if vals.is_empty() && quoted && !joined {
         out.push(Frag::Absent);
     }
@@ -172,7 +175,10 @@ fn list(e: &Expander<'_>, vals: &[Val], quoted: bool, joined: bool, out: &mut Ve
         if at > 0 {
             out.push(if joined && quoted { Frag::Text(between.clone()) } else { Frag::Break });
         }
-        emit(e, val.clone(), quoted, out);
+        match val {
+            Some(val) => emit(e, val.clone(), quoted, out),
+            None => out.push(Frag::Hole { quoted }),
+        }
     }
 }
 
@@ -181,9 +187,10 @@ fn element(e: &Expander<'_>, name: &str, tail: &str, quoted: bool, out: &mut Vec
     let hole = Frag::Hole { quoted: quoted && !tail.starts_with("[@]") };
     let index = tail.strip_prefix('[').and_then(|t| t.strip_suffix(']'));
     let (Some(Value::Array(vals)), Some(index)) = (e.env.get(name), index) else { return out.push(hole) };
+    let all = || vals.iter().cloned().map(Some).collect::<Vec<_>>();
     match (index, index.parse::<usize>()) {
-        ("@", _) => list(e, vals, quoted, false, out),
-        ("*", _) => list(e, vals, quoted, true, out),
+        ("@", _) => list(e, &all(), quoted, false, out),
+        ("*", _) => list(e, &all(), quoted, true, out),
         (_, Ok(number)) => match vals.get(number) {
             Some(val) => emit(e, val.clone(), quoted, out),
             None => out.push(hole),
@@ -196,6 +203,12 @@ fn element(e: &Expander<'_>, name: &str, tail: &str, quoted: bool, out: &mut Vec
 fn at_start(out: &[Frag]) -> bool {
     let nothing = |frag: &&Frag| matches!(frag, Frag::Text(text) if text.is_empty());
     matches!(out.iter().rev().find(|frag| !nothing(frag)), None | Some(Frag::Break))
+}
+
+/// The word is `NAME=` so far.
+fn behind_name(out: &[Frag]) -> bool {
+    let mut some = out.iter().filter(|frag| !matches!(frag, Frag::Text(text) if text.is_empty()));
+    matches!((some.next(), some.next()), (Some(Frag::Bare(name)), None) if name.strip_suffix('=').is_some_and(is_name))
 }
 
 /// The value of `IFS` where the text sets it and nothing else can have.
@@ -261,6 +274,8 @@ pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>
             out.push(Frag::Tilde(prefix.to_string()));
             out.push(Frag::Text(rest.to_string()));
         }
+        // `local d=$1`
+        (Val::Tilde(text), _) if e.whole.get() && behind_name(out) => out.push(Frag::Tilde(text)),
         (Val::Tilde(_), _) => out.push(Frag::Hole { quoted }),
         (Val::Glob(_), false) => out.push(Frag::Hole { quoted: false }),
         (Val::Text(text), false) if e.env.ifs => match separators(e) {

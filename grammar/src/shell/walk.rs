@@ -17,6 +17,7 @@ use super::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+mod bind;
 mod bomb;
 mod compound;
 mod inside;
@@ -116,6 +117,8 @@ pub(crate) struct Walker<'p> {
     /// Functions of texts that run in the same shell at another time.
     pub(crate) late_functions: BTreeSet<String>,
     pub(crate) aliases_read: BTreeSet<String>,
+    /// Bodies of functions, to be read with the arguments of a call.
+    pub(crate) bodies: bind::Bodies,
 }
 
 impl<'p> Walker<'p> {
@@ -144,6 +147,7 @@ impl<'p> Walker<'p> {
             unsure: 0,
             late_functions: BTreeSet::new(),
             aliases_read: BTreeSet::new(),
+            bodies: bind::Bodies::default(),
         }
     }
 
@@ -179,6 +183,9 @@ impl<'p> Walker<'p> {
         loop {
             while let Some(task) = self.queue.pop_front() {
                 self.task(task);
+            }
+            if self.bound() {
+                continue;
             }
             if !self.resolve() {
                 break;

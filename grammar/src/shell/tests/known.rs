@@ -82,6 +82,41 @@ fn values_are_split_at_a_known_ifs() {
 }
 
 #[test]
+fn functions_are_read_with_their_arguments() {
+    for text in [
+        "f(){ rm -rf \"$1\"; }; f /",
+        "f(){ \"$@\"; }; f rm -rf /",
+        "f(){ $*; }; f rm -rf /",
+        "f(){ local d=\"$1\"; rm -rf \"$d\"; }; f /",
+        "f(){ x=$1; shift; $x \"$@\"; }; f rm -rf /",
+        "f(){ g \"$1\"; }; g(){ rm -rf \"$1\"; }; f /",
+        "f(){ f \"$1\"; rm -rf \"$1\"; }; f /",
+        "f(){ for d in \"$@\"; do rm -rf \"$d\"; done; }; f a /",
+        "f(){ eval \"$1\"; }; f 'rm -rf /'",
+        "f(){ bash; }; echo 'rm -rf /' | f",
+        "if x; then f(){ rm -rf $1; }; else f(){ y; }; fi; f /",
+        "f(){ rm -rf \"/$1\"; }; f ''",
+    ] {
+        lists(text, "rm -rf /");
+    }
+    lists("f(){ local d=$1; rm -rf \"$d\"; }; f ~/x", "rm -rf ~/x");
+    lists("f(){ local d=\"$1\"; rm -rf \"$d\"; }; f ~", "rm -rf ~");
+    lists("f(){ \"$@\"; }; f rm -rf / \"$x\"", "rm -rf / ?");
+    lacks("f(){ rm -rf \"$2\"; }; f / build", "rm -rf /");
+    // The body without its arguments stays, so a reading more makes nothing known.
+    lists("f(){ rm -rf \"$1\"; }; f /", "rm -rf ?");
+}
+
+#[test]
+fn calls_of_functions_are_bounded() {
+    let calls: String = (0..3000).map(|n| format!("f {n}\n")).collect();
+    let analysis =
+        analyze(&format!("f(){{ g \"$1\"; f \"$1\" x; f \"$1\" y; }}\n{calls}"), Dialect::Bash, &Known);
+    assert!(analysis.complete, "{:?}", analysis.problems);
+    assert!(analysis.commands.len() < 200, "{}", analysis.commands.len());
+}
+
+#[test]
 fn what_is_written_without_end_is_followed() {
     let command = lists("yes 'git push -f' | head -1 | bash", "git push -f");
     assert!(command.gaps.contains(&Gap::UnreadCode));

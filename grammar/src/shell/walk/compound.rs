@@ -229,6 +229,7 @@ impl<'t> Walk<'_, '_, 't> {
 
     fn function(&mut self, name: &str, body: &'t Compound<'t>, env: &mut Env, ctx: &Ctx) {
         self.w.feature(Feature::Function);
+        self.w.bodies.keep(name, body.text);
         if super::bomb::multiplies(name, body) {
             self.w.feature(Feature::ForkBomb);
         }
