@@ -18,6 +18,7 @@ mod carried;
 mod code;
 mod file;
 mod find;
+mod settings;
 mod texts;
 pub(crate) mod words;
 

@@ -181,6 +181,9 @@ impl<'t> Walk<'_, '_, 't> {
             self.w.problem(at, "braces are read in another way by a POSIX shell");
         }
         self.one_word_in_zsh(&expander, simple.range);
+        if words.first().and_then(Word::known).is_some_and(|name| DECLARING.contains(&name)) {
+            self.declared_values(&words, env, (simple.range, ctx));
+        }
         let mut redirects = ctx.redirects.clone();
         let own = self.redirects(&simple.redirects, &expander);
         let stdin = if env.input { Stdin::Unknown } else { ctx.stdin.clone() };
@@ -194,6 +197,7 @@ impl<'t> Walk<'_, '_, 't> {
             if is_risky(assign.name) {
                 gaps.push(Gap::Environment);
             }
+            self.set_value(assign.name, &value, env, (simple.range, ctx));
             assignments.push(Assignment { name: assign.name.to_string(), value });
         }
         let mut features = expander.features.get();

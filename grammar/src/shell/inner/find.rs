@@ -254,6 +254,9 @@ impl Walk<'_, '_, '_> {
                     && let Some((name, value)) = text.split_once('=')
                 {
                     risky |= is_risky(name);
+                    let gaps = finder.inner.gaps.clone();
+                    let ctx = self.context(&finder.inner, finder.inner.wrappers.clone(), gaps, false);
+                    self.set_value(name, &Word::Known(value.into()), finder.env, (call.range, &ctx));
                     finder
                         .inner
                         .assignments

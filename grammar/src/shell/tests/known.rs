@@ -117,6 +117,27 @@ fn calls_of_functions_are_bounded() {
 }
 
 #[test]
+fn values_that_programs_run_are_texts() {
+    for text in [
+        "GIT_SSH_COMMAND='rm -rf /' git fetch",
+        "GIT_EDITOR='sh -c \"rm -rf /\"' git commit",
+        "LESSOPEN='|rm -rf /' less x",
+        "PROMPT_COMMAND='rm -rf /'",
+        "export KUBE_EDITOR='rm -rf /'",
+        "PS4='$(rm -rf /)' bash -x x.sh",
+        "env GIT_PAGER='rm -rf /' git log",
+        "GIT_CONFIG_VALUE_0='!rm -rf /' git x",
+        "c='rm -rf /'; MANPAGER=\"$c\" man ls",
+    ] {
+        lists(text, "rm -rf /");
+    }
+    lists("BASH_ENV=./env.sh bash x.sh", ". ./env.sh");
+    assert!(lists("PAGER=cat git log", "git log").gaps.contains(&Gap::Environment));
+    lacks("NOTE='rm -rf /' git fetch", "rm -rf /");
+    lacks("PS1='rm -rf / '", "rm -rf /");
+}
+
+#[test]
 fn what_is_written_without_end_is_followed() {
     let command = lists("yes 'git push -f' | head -1 | bash", "git push -f");
     assert!(command.gaps.contains(&Gap::UnreadCode));
