@@ -68,7 +68,9 @@ impl Walk<'_, '_, '_> {
         let mut ctx = ctx.clone();
         ctx.redirects.clear();
         ctx.pipe = None;
-        (ctx.stdin, ctx.from, ctx.to, ctx.deferred) = (Stdin::Unknown, None, None, true);
+        // A remote shell gets a command and data of the program that starts it, no code.
+        ctx.stdin = if name.contains("SSH") || name.contains("RSH") { Stdin::Call } else { Stdin::Unknown };
+        (ctx.from, ctx.to, ctx.deferred) = (None, None, true);
         let (place, depth) = (Some(self.place_of(range)), self.depth + 1);
         let dialect = Dialect::Unknown;
         self.w.enqueue(Task { text, env: inner, ctx, place, depth, dialect, guess, code: None });
