@@ -60,6 +60,7 @@ impl Said {
                 program.dialect = match shell.node.as_str() {
                     "bash" => Some(Dialect::Bash),
                     "posix" => Some(Dialect::Posix),
+                    "zsh" => Some(Dialect::Zsh),
                     _ => None,
                 }
             }

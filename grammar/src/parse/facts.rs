@@ -69,7 +69,7 @@ impl<'t> Parser<'t> {
             Rule::reads => match node.kid(Rule::word) {
                 Some(word) => {
                     let word = word.as_text();
-                    self.checked_word("shell", &word, &["bash", "posix"]);
+                    self.checked_word("shell", &word, &["bash", "posix", "zsh"]);
                     ProgramFact::Dialect(word)
                 }
                 None => self.effect_fact(node, node.kid(Rule::kw_reads)?.as_text())?,

@@ -3,6 +3,7 @@
 //! INVARIANT: a variable that may hold what a program printed or what was read makes the text not understood as soon as
 //! its name stands where bash evaluates, wherever the two stand. A number is told from other output only by shape.
 
+use super::Dialect;
 use super::ast::*;
 use super::env::Env;
 use super::options::is_name;
@@ -232,6 +233,10 @@ impl Walk<'_, '_, '_> {
             "let" => args.iter().for_each(|word| self.evaluates(&word.bits, env)),
             "test" | "[" if flag(&["-v", "-R"]) => {
                 args.iter().for_each(|word| self.evaluates(&word.bits, env))
+            }
+            // zsh and ksh evaluate both sides of a comparison of numbers; bash and dash take a number only.
+            "test" | "[" if matches!(self.dialect, Dialect::Zsh | Dialect::Unknown) => {
+                self.evaluates_test(args, env);
             }
             "unset" | "wait" => {
                 for word in args.iter().filter(|word| text(word).is_none()) {
