@@ -194,7 +194,7 @@ impl<'t> Walk<'_, '_, 't> {
                 AssignValue::Word(word) => expander.single(word, false),
                 AssignValue::Array(..) => Word::Unknown(vec![Piece::Hole { quoted: true }]),
             };
-            if is_risky(assign.name) {
+            if is_risky(assign.name) && !splits_what_is_read(assign.name, &words, env) {
                 gaps.push(Gap::Environment);
             }
             self.set_value(assign.name, &value, env, (simple.range, ctx));
@@ -301,6 +301,14 @@ impl<'t> Walk<'_, '_, 't> {
             env.set(assign.name, value);
         }
     }
+}
+
+/// `IFS= read -r x`: it says how that line is split, and holds for nothing else.
+fn splits_what_is_read(name: &str, words: &[Word], env: &Env) -> bool {
+    name == "IFS"
+        && words.first().and_then(Word::known) == Some("read")
+        && !env.functions.contains_key("read")
+        && !env.aliases.contains_key("read")
 }
 
 /// What a test looks at, or `${X:?}` demands, is not taken for empty behind it.

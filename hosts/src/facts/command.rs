@@ -45,7 +45,8 @@ impl Builder<'_> {
 
     /// Reads a text as a command of one shell.
     fn command_in(&mut self, text: &str, dialect: Dialect, base: &Raw, gap: Option<&str>) {
-        let mut analysis = shell::analyze(text, dialect, self.programs);
+        let does = if self.is_comment(text, dialect) { ":" } else { text };
+        let mut analysis = shell::analyze(does, dialect, self.programs);
         analysis.commands.iter_mut().for_each(shell::Command::name_places);
         let problem = match (self.tool.foreign, analysis.problems.first()) {
             (Some(why), _) => why.to_owned(),
@@ -91,6 +92,20 @@ impl Builder<'_> {
             }
         }
         self.flows(first, &numbers, &secret);
+    }
+
+    /// Only comments: the text does what `:` does.
+    fn is_comment(&self, text: &str, dialect: Dialect) -> bool {
+        let mut lines = text
+            .lines()
+            .map(|line| line.trim_matches([' ', '\t']))
+            .filter(|line| !line.is_empty())
+            .peekable();
+        let shell = !matches!(dialect, Dialect::PowerShell | Dialect::Cmd);
+        shell
+            && self.tool.foreign.is_none()
+            && lines.peek().is_some()
+            && lines.all(|line| line.starts_with('#'))
     }
 
     fn one(&mut self, command: shell::Command, script: u32, call: &Raw, gap: Option<&str>) {
@@ -316,7 +331,10 @@ fn doubt_of(command: &shell::Command, fact: &CommandFact, inside: bool) -> Optio
     if command.words.len() != command.parts.len() {
         return Some("the roles of its words are not known".to_owned());
     }
-    if let Some(assignment) = command.assignments.iter().find(|assignment| !is_harmless(&assignment.name)) {
+    // How a line is split is no matter to anything but the `read` that it stands before.
+    let reads = command.words.first().and_then(shell::Word::known) == Some("read");
+    let harmless = |name: &str| is_harmless(name) || reads && name == "IFS";
+    if let Some(assignment) = command.assignments.iter().find(|assignment| !harmless(&assignment.name)) {
         return Some(format!("the assignment of {} may change what runs", assignment.name));
     }
     if fact.dir.views.is_empty() {

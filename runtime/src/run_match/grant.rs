@@ -118,7 +118,30 @@ struct View<'v, 'p> {
 }
 
 impl View<'_, '_> {
+    /// A word that is not known but is surely one value of a flag, which to the program is data and no file.
+    fn is_data_value(&self, index: usize, word: &Word) -> bool {
+        let value = match self.command.parts.get(index) {
+            Some(Part::FlagValue { .. }) => true,
+            Some(Part::Flag { value: Some(_), .. }) => {
+                matches!(word, Word::Unknown { text, .. } if text.starts_with('-'))
+            }
+            _ => false,
+        };
+        value
+            && matches!(word, Word::Unknown { splits: false, .. })
+            && self.command.touches.get(index) == Some(&Access::DATA)
+    }
+
+    /// Whether such a value is left out of `touching`: a set of paths says nothing of it, one of texts does.
+    fn data_in_set(&self) -> bool {
+        self.touching.is_none_or(|set| set.texts.is_empty() && set.except_texts.is_empty())
+    }
+
     fn in_set(&self, index: usize) -> bool {
+        let word = self.command.words.get(index);
+        if word.is_some_and(|word| self.is_data_value(index, word)) && self.data_in_set() {
+            return true;
+        }
         // Code is no path; what it does is decided as commands of its own, and what is not understood of it is a gap.
         if self.command.touches.get(index).is_some_and(|access| access.any(Access::CODE)) {
             return true;
@@ -142,7 +165,9 @@ impl View<'_, '_> {
                     Word::Glob(_) => false,
                     Word::Unknown { splits, text } => {
                         let data = self.command.unknown_is_data || self.command.is_name(index);
-                        data && !splits && !text.starts_with('-')
+                        let value = matches!(self.command.parts.get(index), Some(Part::FlagValue { .. }));
+                        let value = value && self.is_data_value(index, word);
+                        (data || value) && !splits && !text.starts_with('-')
                     }
                 };
                 one && self.in_set(index)
@@ -156,6 +181,9 @@ impl View<'_, '_> {
         let part = self.command.parts.get(index).unwrap_or(&Part::Unclear);
         if *part == Part::Dashes {
             return true;
+        }
+        if !dashes && matches!(part, Part::Flag { .. }) && self.is_data_value(index, word) {
+            return self.data_in_set();
         }
         let Word::Known(text) = word else { return false };
         if dashes || text.len() < 2 || !text.starts_with('-') {
@@ -172,11 +200,16 @@ impl View<'_, '_> {
 
     /// A word that `...` may stand for.
     fn rest(&self, index: usize, word: &Word, dashes: bool) -> bool {
+        let value = self.is_data_value(index, word);
         if matches!(word, Word::Unknown { .. })
             && !self.command.unknown_is_data
             && !self.command.is_name(index)
+            && !value
         {
             return false;
+        }
+        if value && matches!(self.command.parts.get(index), Some(Part::FlagValue { .. })) {
+            return self.data_in_set();
         }
         if self.touching.is_none() {
             return true;

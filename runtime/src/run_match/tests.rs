@@ -526,6 +526,32 @@ fn rest_and_any_flags_open_a_grant() {
 }
 
 #[test]
+fn the_value_of_a_flag_that_is_surely_data_may_be_unknown() {
+    let told = |text: &str, at: usize, access: Access| {
+        let mut facts = facts(text);
+        let command = &mut facts.commands[0];
+        command.parts[at] = Part::FlagValue { flag: "-n".to_owned() };
+        command.touches = vec![Access::DATA; command.words.len()];
+        command.touches[at] = access;
+        facts
+    };
+    let data = told("head -n \"$X\"", 2, Access::DATA);
+    for text in ["head -* ... touching ./**", "head ...", "head -n *", "head -n * touching ./**"] {
+        assert!(grants(&pattern(text), &data, 0), "{text}");
+    }
+    // A set of texts looks at it; an effect, a doubt, several words and an operand are no data.
+    assert!(!grants(&pattern("head -* ... touching rel-*"), &data, 0));
+    let pattern = pattern("head -* ... touching ./**");
+    for access in [Access::READ, Access::UNSURE, Access::DATA.and(Access::UNSURE)] {
+        assert!(!grants(&pattern, &told("head -n \"$X\"", 2, access), 0));
+    }
+    assert!(!grants(&pattern, &told("head -n $X", 2, Access::DATA), 0));
+    let mut operand = told("head -n \"$X\"", 2, Access::DATA);
+    operand.commands[0].parts[2] = Part::Operand;
+    assert!(!grants(&pattern, &operand, 0));
+}
+
+#[test]
 fn touching_needs_every_operand_of_a_grant() {
     granted(
         "cat ... touching ./**",
