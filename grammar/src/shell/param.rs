@@ -276,6 +276,11 @@ pub(crate) fn emit(e: &Expander<'_>, val: Val, quoted: bool, out: &mut Vec<Frag>
         }
         // `local d=$1`
         (Val::Tilde(text), _) if e.whole.get() && behind_name(out) => out.push(Frag::Tilde(text)),
+        // The home inside a word: a text that is read again says it by name.
+        (Val::Tilde(text), _) if text == "~" || text.starts_with("~/") => {
+            out.push(Frag::Value { name: "HOME".to_string(), quoted, unset: None });
+            out.push(Frag::Text(text.trim_start_matches('~').to_string()));
+        }
         (Val::Tilde(_), _) => out.push(Frag::Hole { quoted }),
         (Val::Glob(_), false) => out.push(Frag::Hole { quoted: false }),
         (Val::Text(text), false) if e.env.ifs => match separators(e) {

@@ -635,6 +635,7 @@ pub(crate) fn fill_into(out: &mut String, pieces: &[Piece]) -> bool {
                 some = true;
                 out.push_str(printed);
             }
+            Piece::Value { name, unset: None, .. } if name == "HOME" => out.push_str("${HOME}"),
             Piece::Folder
             | Piece::Descriptor
             | Piece::Hole { .. }
