@@ -93,6 +93,8 @@ pub(super) enum Act {
     Member,
     /// It calls its first argument with the others.
     Apply,
+    /// What the first gives is given to the second: `x.then(f)`.
+    Then,
     /// It calls its first argument with each element of the second.
     Each,
     /// An object for a path.
@@ -383,6 +385,10 @@ impl Reader {
                 };
                 self.call(callee, rest)
             }
+            Act::Then => match second {
+                Some(callee @ Value::Name(_)) => self.call(callee, vec![Arg { name: None, value: first }]),
+                _ => self.unknown_call(&first, args.get(1..).unwrap_or_default()),
+            },
             Act::Each => {
                 let (callee, list) = match (&first, &second) {
                     (Value::List(_), Some(function)) => (function.clone(), first.clone()),

@@ -256,6 +256,8 @@ const ACTS: &[(&str, Act)] = &[
     (".listen", Act::Listen),
     ("dns.lookup", Act::RunFirst(&["host"], 1)),
     ("dns.resolve", Act::RunFirst(&["host"], 1)),
+    (".then", Act::Then),
+    ("*.then", Act::Then),
     (".write", Act::Put),
     (".end", Act::Put),
     (".send", Act::Transmit),

@@ -6,6 +6,7 @@
 use super::find::{Text, joined};
 use super::{Call, Finder, value_of};
 use crate::shell::code::{self, Inside, Language};
+use crate::shell::flow::hole_runs;
 use crate::shell::options::Reading;
 use crate::shell::parse::parse;
 use crate::shell::walk::{Stdin, Task, Walk, Walker, redirect_features};
@@ -198,6 +199,7 @@ impl Walk<'_, '_, '_> {
             Inside::Shell(text) => return self.inner_shell(task, language, index, &text),
             Inside::Evaluates { decoded } => {
                 self.w.unread(index);
+                self.runs_input(task, index);
                 if decoded {
                     self.w.feature(Feature::DecodedCode);
                     if let Some(command) = self.w.commands.get_mut(index) {
@@ -210,12 +212,27 @@ impl Walk<'_, '_, '_> {
         self.call(call, &task.env);
     }
 
+    /// What the code runs may be what its interpreter reads: `curl URL | awk '{ system($0) }'`.
+    fn runs_input(&mut self, task: &Task, index: usize) {
+        if let Some(from) = task.ctx.from {
+            self.runs(index, &[from], false);
+        }
+    }
+
     /// A text that code gives to a shell.
     fn inner_shell(&mut self, task: &Task, language: Language, index: usize, text: &Word) {
         let (text, guess) = match joined(std::slice::from_ref(text), " ") {
             Text::Known(text) => (text, task.guess),
-            Text::Guess(text) => (text, true),
-            Text::Unread => return self.w.unread(index),
+            Text::Guess(text) => {
+                if hole_runs(&text) {
+                    self.runs_input(task, index);
+                }
+                (text, true)
+            }
+            Text::Unread => {
+                self.runs_input(task, index);
+                return self.w.unread(index);
+            }
         };
         let mut ctx = task.ctx.clone();
         ctx.redirects.clear();

@@ -159,6 +159,11 @@ impl Reader {
                     self.does(Inside::Shell(piped));
                 }
             }
+        } else if let (Some(url), false) = (self.peer.clone(), text.decoded) {
+            // What is not known may well be what came from there.
+            let piped = source_text(&Source::Url(url));
+            let to = Word::Known(format!(" | {}", self.knows.interpreter));
+            self.does(Inside::Shell(joined(&piped, &to)));
         } else if !text.decoded {
             self.does(Inside::Evaluates { decoded: false });
         }
