@@ -13,6 +13,7 @@ mod eval;
 mod javascript;
 mod lex;
 mod lisp;
+mod make;
 mod perl;
 mod php;
 mod python;
@@ -81,13 +82,15 @@ pub enum Language {
     Fish,
     /// csh and tcsh.
     Csh,
+    /// Makefiles.
+    Make,
     /// Any other.
     Other,
 }
 
 impl Language {
     /// Every language.
-    pub const ALL: [Language; 25] = [
+    pub const ALL: [Language; 26] = [
         Language::Python,
         Language::JavaScript,
         Language::Perl,
@@ -112,10 +115,11 @@ impl Language {
         Language::Cmd,
         Language::Fish,
         Language::Csh,
+        Language::Make,
         Language::Other,
     ];
     /// Their names, in the same order.
-    pub const NAMES: [&'static str; 25] = [
+    pub const NAMES: [&'static str; 26] = [
         "python",
         "javascript",
         "perl",
@@ -140,6 +144,7 @@ impl Language {
         "cmd",
         "fish",
         "csh",
+        "make",
         "other",
     ];
 
@@ -222,6 +227,7 @@ fn nested(language: Language, code: &str, nest: usize) -> Found {
         Language::Sed => sed::read(code),
         Language::Jq => data::read(code),
         Language::Sql => sql::read(code),
+        Language::Make => make::read(code),
         Language::Redis => redis::read(code),
         Language::Elisp => lisp::read(code),
         Language::Vim | Language::Gdb => editor::read(language, code, nest),

@@ -169,6 +169,18 @@ impl Walk<'_, '_, '_> {
             }
             _ => {}
         }
+        self.standard_input(finder, program, language);
+    }
+
+    /// Code that certainly comes on standard input.
+    pub(super) fn standard_input(
+        &mut self,
+        finder: &mut Finder<'_>,
+        program: &Program,
+        language: Option<Language>,
+    ) {
+        let call = finder.outer;
+        let reader = (program.dialect.unwrap_or(Dialect::Unknown), language);
         let read = match &call.stdin {
             Stdin::Text(_) => language.is_none(),
             Stdin::Guess(text) => language.is_none() && !hole_runs(text),

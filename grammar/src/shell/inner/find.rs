@@ -218,7 +218,12 @@ impl Walk<'_, '_, '_> {
                             Some(FlagValue::Next(at)) => at,
                             _ => used.at,
                         };
-                        if let Some(word) = value_of(call, used.value.as_ref()) {
+                        let value = value_of(call, used.value.as_ref());
+                        if let (Some(Word::Known(file)), Some(language)) = (&value, language)
+                            && matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")
+                        {
+                            self.standard_input(finder, effective, Some(*language));
+                        } else if let Some(word) = value {
                             let dialect = effective.dialect.unwrap_or(Dialect::Unknown);
                             self.run_file(finder, at, &word, &[], (dialect, *language));
                         }
