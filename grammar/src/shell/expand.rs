@@ -353,6 +353,9 @@ impl<'e> Expander<'e> {
     }
 
     fn word(&self, field: &[Frag]) -> Word {
+        if let Some(field) = beside_home(field) {
+            return self.word(&field);
+        }
         let joined: String = field
             .iter()
             .filter_map(|f| if let Frag::Bare(t) = f { Some(t.as_str()) } else { None })
@@ -391,6 +394,23 @@ impl<'e> Expander<'e> {
             _ => Word::Known(text),
         }
     }
+}
+
+/// `${x}y` where `x` is a home: the folder's name goes on, so it is no home and not that of `y` either.
+fn beside_home(field: &[Frag]) -> Option<Vec<Frag>> {
+    let (Frag::Tilde(home), rest) = field.split_first()? else { return None };
+    let goes_on = match rest
+        .iter()
+        .find(|frag| !matches!(frag, Frag::Text(text) | Frag::Bare(text) if text.is_empty()))?
+    {
+        Frag::Text(text) | Frag::Bare(text) | Frag::Glob(text) => !text.starts_with('/'),
+        _ => false,
+    };
+    let frag = match home.as_str() {
+        "~" => Frag::Value { name: "HOME".to_string(), quoted: true, unset: None },
+        _ => Frag::Hole { quoted: true },
+    };
+    goes_on.then(|| std::iter::once(frag).chain(rest.iter().cloned()).collect())
 }
 
 /// Where a program may stand that is looked up (`$(which rm)`): some folder that guards know and that is none of the system.

@@ -208,7 +208,7 @@ impl Walk<'_, '_, '_> {
             }
             // What a search finds first is where it starts.
             let start = root.filter(|_| matches!(word, Word::Glob(glob) if glob.ends_with("/**")));
-            start.cloned().or_else(|| unset_reading(word))
+            start.cloned().or_else(|| unset_reading(word)).or_else(|| home_of_another(word))
         };
         let second: Vec<Option<Word>> = command.words.iter().enumerate().map(deletes).collect();
         let mut readings: Vec<(usize, Option<Dir>, Vec<Word>)> =
@@ -367,6 +367,18 @@ fn unset_reading(word: &Word) -> Option<Word> {
         _ => false,
     };
     if begins { word.when_unset() } else { None }
+}
+
+/// Where the home of another user stands most likely: `~root` is `/root`, `~x` is `/home/x`.
+fn home_of_another(word: &Word) -> Option<Word> {
+    let (Word::Tilde(text) | Word::Glob(text)) = word else { return None };
+    let (user, _) = text.split_once('/').unwrap_or((text, ""));
+    let rest = text.get(user.len()..)?;
+    let user = user
+        .strip_prefix('~')
+        .filter(|user| user.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))?;
+    let place = if user == "root" { format!("/root{rest}") } else { format!("/home/{user}{rest}") };
+    Some(if matches!(word, Word::Glob(_)) { Word::Glob(place) } else { Word::Known(place) })
 }
 
 /// The word that is the value of a flag.

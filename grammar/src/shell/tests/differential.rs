@@ -101,8 +101,9 @@ fn run(scratch: &Scratch, scripts: &[String]) -> Vec<Vec<Vec<String>>> {
 fn may_be(word: &Word, text: &str) -> Option<bool> {
     match word {
         Word::Known(own) => Some(own == text),
-        // `~name` of nobody stays as it is written; the value of `x=~` in `${x}y` is spelled alike.
-        Word::Tilde(own) => Some(own == text || own.replacen('~', "/h", 1) == text),
+        // `~name` of nobody stays as it is written.
+        Word::Tilde(own) if own == "~" || own.starts_with("~/") => Some(own.replacen('~', "/h", 1) == text),
+        Word::Tilde(own) => Some(own == text),
         Word::OneOf(all) => Some(all.iter().any(|own| own == text)),
         Word::Glob(_) => None,
         Word::Unknown(_) if word.may_split() => None,

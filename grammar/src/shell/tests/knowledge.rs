@@ -143,6 +143,11 @@ impl Programs for Known {
                 end_words: list("::: ::::"),
                 ..wrapper("-j --jobs", vec![Inner::OperandsText { skip: 0 }, Inner::InputWords])
             },
+            "make" => Program {
+                value_flags: list("-f"),
+                inner: vec![Inner::FlagFile { flags: list("-f"), language: Some(Language::Make) }],
+                ..Program::default()
+            },
             "command" => Program { inert_flags: list("-v -V"), ..wrapper("", operands(0)) },
             "exec" => wrapper("-a", operands(0)),
             "builtin" => wrapper("", operands(0)),

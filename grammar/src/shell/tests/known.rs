@@ -138,6 +138,31 @@ fn values_that_programs_run_are_texts() {
 }
 
 #[test]
+fn a_home_with_more_behind_it_is_no_home() {
+    // Not the home of a user `y`.
+    lists("x=~; rm -rf ${x}y", "rm -rf ?");
+    lists("x=~; rm -rf ${x}*", "rm -rf ?");
+    lists("x=~; rm -rf \"$x\"/y", "rm -rf ~/y");
+    lists("x=~root; rm -rf ${x}y", "rm -rf ?");
+    lists("rm -rf ~y", "rm -rf ~y");
+    assert!(lists("rm -rf ~y/x", "rm -rf /home/y/x").alternative);
+    assert!(lists("rm -rf ~root", "rm -rf /root").alternative);
+    lacks("ls ~root", "ls /root");
+    lacks("rm -rf ~+/x", "rm -rf /home/+/x");
+    // A text that is read again knows the home.
+    lists("sh -c \"rm -rf $HOME\"", "rm -rf ~");
+}
+
+#[test]
+fn makefiles_on_standard_input_are_read() {
+    lists("make -f - <<< $'x:\\n\\trm -rf /'", "rm -rf /");
+    lists("make -s -f - all <<< 'all: ; @rm -rf /'", "rm -rf /");
+    lists("printf 'D = /\\nx:\\n\\t-rm -rf $(D)\\n' | make -f -", "rm -rf /");
+    lists("make -f - <<< 'x := $(shell rm -rf /)'", "rm -rf /");
+    assert!(lists("make -f - <<< $'x:\\n\\tls'", "make -f -").gaps.contains(&Gap::UnreadCode));
+}
+
+#[test]
 fn what_is_written_without_end_is_followed() {
     let command = lists("yes 'git push -f' | head -1 | bash", "git push -f");
     assert!(command.gaps.contains(&Gap::UnreadCode));
