@@ -163,7 +163,7 @@ fn names_share_the_facts_of_their_block() {
     with_programs(|programs| {
         for (name, dialect) in [
             ("bash", Some(Dialect::Bash)),
-            ("zsh", Some(Dialect::Bash)),
+            ("zsh", Some(Dialect::Zsh)),
             ("rbash", Some(Dialect::Bash)),
             ("dash", Some(Dialect::Posix)),
             ("ash", Some(Dialect::Posix)),
