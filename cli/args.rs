@@ -102,7 +102,7 @@ Examples:
     Explain(ExplainArgs),
     /// Show which commands the reader sees in a shell text.
     #[command(
-        after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
+        after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --dialect powershell 'gci C:\\ | ri -Recurse'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
     )]
     Shell(ShellArgs),
     /// Answer one hook event from standard input (see `docs/hosts.md`).
@@ -241,9 +241,27 @@ pub(crate) struct ShellArgs {
     /// Read texts as JSON lines from standard input and answer each with a line.
     #[arg(long, conflicts_with = "text")]
     pub(crate) batch: bool,
+    /// The shell whose text it is.
+    #[arg(long, value_enum, value_name = "SHELL", default_value = "bash")]
+    pub(crate) dialect: ShellDialect,
     /// This policy's knowledge of programs instead of the built-in one.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+}
+
+/// A shell whose texts are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellDialect {
+    /// GNU bash.
+    Bash,
+    /// A POSIX shell such as dash.
+    Posix,
+    /// zsh.
+    Zsh,
+    /// PowerShell.
+    Powershell,
+    /// cmd.exe.
+    Cmd,
 }
 
 /// `policy hook`, for `--help` only: the hook reads its words by hand.
@@ -270,6 +288,23 @@ pub(crate) struct HookArgs {
     /// The folder of compiled tables, instead of ~/.cache/policy.
     #[arg(long, value_name = "DIR")]
     pub(crate) cache: Option<PathBuf>,
+    /// A hook answers its host, so what other commands understand means nothing here.
+    #[command(flatten)]
+    pub(crate) nothing: NoReport,
+}
+
+/// In place of what every command understands, where it means nothing: help does not list it.
+#[derive(Debug, Args)]
+pub(crate) struct NoReport {
+    /// Nothing.
+    #[arg(long, hide = true, value_enum)]
+    pub(crate) format: Option<Format>,
+    /// Nothing.
+    #[arg(short, long, hide = true)]
+    pub(crate) quiet: bool,
+    /// Nothing.
+    #[arg(short, long, hide = true)]
+    pub(crate) verbose: bool,
 }
 
 /// `policy audit`.

@@ -249,3 +249,45 @@ fn the_audit_takes_only_days() {
     assert_eq!(world.run(&["audit", "--since", "yesterday"]).status.code(), Some(64));
     assert_eq!(world.run(&["audit", "--since", "2027-01-31"]).status.code(), Some(0));
 }
+
+#[test]
+fn a_shell_text_is_read_as_the_shell_that_is_named() {
+    let world = World::new("cli-dialect");
+    let said = |words: &[&str]| {
+        let output = world.run(&[&["shell"], words].concat());
+        (code(&output), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let text = "ri ^x & del y";
+    assert_eq!(said(&[text]).1, "ri ^x\ndel y\n");
+    assert_eq!(said(&["--dialect", "bash", text]).1, said(&[text]).1);
+    assert!(said(&["--dialect", "cmd", text]).1.starts_with("ri x\n"));
+    assert!(
+        said(&["--dialect", "powershell", "ri x; gci y"]).1.starts_with("Remove-Item x\nGet-ChildItem y\n")
+    );
+    assert_eq!((said(&["path=x; ls"]).0, said(&["--dialect", "zsh", "path=x; ls"]).0), (0, 1));
+    assert_eq!((said(&["x=(a); ls"]).0, said(&["--dialect", "posix", "x=(a); ls"]).0), (0, 1));
+    assert_eq!(said(&["--dialect", "fish", "ls"]).0, 64);
+}
+
+#[test]
+fn what_is_printed_ends_its_line_and_help_lists_what_does_something() {
+    let world = World::new("cli-lines");
+    for words in [
+        &["explain"][..],
+        &["explain", "bash", "{\"command\": \"ls\"}"],
+        &["explain", "bash", "{\"command\": \"rm -rf /; python3 -c 'import foo; foo.bar()'\"}"],
+        &["explain", "--format", "json", "bash", "{\"command\": \"rm -rf /\"}"],
+        &["shell", "ls"],
+        &["check", "bash", "{\"command\": \"ls\"}"],
+    ] {
+        let output = world.run(words);
+        assert!(output.stdout.ends_with(b"\n") && !output.stdout.ends_with(b"\n\n"), "{words:?}");
+    }
+    let partly = world.run(&["explain", "bash", "{\"command\": \"python3 -c 'import foo; foo.bar()'\"}"]);
+    assert!(String::from_utf8_lossy(&partly.stdout).contains("its code is not wholly understood"));
+    let help = |words: &[&str]| String::from_utf8_lossy(&world.run(words).stdout).into_owned();
+    for option in ["--format", "--quiet", "--verbose"] {
+        assert!(!help(&["hook", "--help"]).contains(option), "{option}");
+        assert!(help(&["check", "--help"]).contains(option), "{option}");
+    }
+}

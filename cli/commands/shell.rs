@@ -3,7 +3,7 @@
 //! INVARIANT: a word that is not known is `null`, never a guess; what is not understood is listed.
 
 use super::check::{Lines, object};
-use crate::args::ShellArgs;
+use crate::args::{ShellArgs, ShellDialect};
 use crate::context::Context;
 use crate::output::{FINDINGS, Failure, OK, Outcome, print, visible};
 use policy_engine::layers::{Default_, Layers};
@@ -24,7 +24,8 @@ pub(crate) fn run(args: &ShellArgs, context: &Context) -> Outcome {
     let bytes = layer.table.as_ref().map_err(|cause| Failure::policy(cause.clone()))?;
     let table = Table::open(bytes).map_err(|error| Failure::policy(error.to_string()))?;
     let programs = TablePrograms::new(table);
-    let read = |text: &str| analyze(text, Dialect::Bash, &programs);
+    let dialect = args.dialect.dialect();
+    let read = |text: &str| analyze(text, dialect, &programs);
     if args.batch {
         return batch(&read);
     }
@@ -35,6 +36,18 @@ pub(crate) fn run(args: &ShellArgs, context: &Context) -> Outcome {
         print(&text(&analysis));
     }
     Ok(if analysis.complete { OK } else { FINDINGS })
+}
+
+impl ShellDialect {
+    fn dialect(self) -> Dialect {
+        match self {
+            ShellDialect::Bash => Dialect::Bash,
+            ShellDialect::Posix => Dialect::Posix,
+            ShellDialect::Zsh => Dialect::Zsh,
+            ShellDialect::Powershell => Dialect::PowerShell,
+            ShellDialect::Cmd => Dialect::Cmd,
+        }
+    }
 }
 
 fn batch(read: &dyn Fn(&str) -> Analysis) -> Outcome {
@@ -134,6 +147,7 @@ fn gap_text(gap: policy_grammar::shell::Gap) -> &'static str {
         Gap::Shadowed => "the name is a function or an alias here",
         Gap::Environment => "a variable before it changes what runs",
         Gap::UnreadCode => "its code comes from where nobody can read it",
+        Gap::PartlyRead => "its code is not wholly understood",
         Gap::UncertainWrapper => "where its inner command begins",
         Gap::Unparsed => "the text inside it",
     }

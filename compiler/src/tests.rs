@@ -5,6 +5,7 @@
 mod limits;
 mod lints;
 mod messages;
+mod programs;
 mod trust;
 
 use crate::{CompileInput, Compiled, LayerKind, compile, ir};

@@ -30,7 +30,7 @@ pub enum ProgramFact {
     Options(Text),
     /// `assignments first`: `NAME=VALUE` operands stand before the inner command.
     Assignments,
-    /// `reads texts as bash | posix`: the shell that reads the inner texts.
+    /// `reads texts as bash | posix | zsh`: the shell that reads the inner texts.
     Dialect(Text),
     /// `placeholders "{}"`: words inside the inner command that are replaced.
     Placeholders(Vec<Text>),

@@ -281,6 +281,8 @@ pub enum Gap {
     Environment,
     /// Code comes from a source nobody can read (a pipe or file into an interpreter).
     UnreadCode,
+    /// Code of another language that stands there and is not wholly understood.
+    PartlyRead,
     /// The place of the inner command is uncertain (an unknown flag of a wrapper).
     UncertainWrapper,
     /// The text inside could not be parsed.

@@ -352,6 +352,7 @@ fn gap_of(command: &shell::Command, gap: Option<&str>) -> String {
         Gap::Shadowed => "a function or an alias of this name may run instead",
         Gap::Environment => "a variable changes what runs",
         Gap::UnreadCode => "it runs code that cannot be read",
+        Gap::PartlyRead => "its code is not wholly understood",
         Gap::UncertainWrapper => "what its wrapper runs is not certain",
         Gap::Unparsed => "the text inside it was not understood",
     });

@@ -146,9 +146,9 @@ impl Walker<'_> {
 
     fn unread(&mut self, index: usize) {
         if let Some(command) = self.commands.get_mut(index)
-            && !command.gaps.contains(&Gap::UnreadCode)
+            && !command.gaps.contains(&Gap::PartlyRead)
         {
-            command.gaps.push(Gap::UnreadCode);
+            command.gaps.push(Gap::PartlyRead);
         }
     }
 }

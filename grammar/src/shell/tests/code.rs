@@ -55,7 +55,10 @@ fn shown(text: &str) -> (Vec<String>, bool) {
         let words: Vec<String> = command.words.iter().map(word).chain(redirects).collect();
         words.join(" ")
     });
-    let unread = analysis.commands.iter().any(|command| command.gaps.contains(&Gap::UnreadCode));
+    let unread = analysis
+        .commands
+        .iter()
+        .any(|command| command.gaps.iter().any(|gap| matches!(gap, Gap::UnreadCode | Gap::PartlyRead)));
     (lines.collect(), unread || !analysis.complete)
 }
 
@@ -114,7 +117,7 @@ fn decoded_code_is_a_feature() {
     let text = "python3 -c \"exec(__import__('base64').b64decode('cm0gLXJmIC8='))\"";
     let analysis = analyze(text, Dialect::Bash, &Interpreters);
     let first = analysis.commands.first().expect("the interpreter");
-    assert!(first.features & Feature::DecodedCode.bit() != 0 && first.gaps.contains(&Gap::UnreadCode));
+    assert!(first.features & Feature::DecodedCode.bit() != 0 && first.gaps.contains(&Gap::PartlyRead));
     assert!(analysis.features & Feature::DecodedCode.bit() != 0);
 }
 

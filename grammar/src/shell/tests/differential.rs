@@ -126,7 +126,8 @@ fn covers(words: &[Word], texts: &[String]) -> bool {
 
 /// Whether the answer says itself that something may run that is not listed.
 fn is_open(analysis: &Analysis) -> bool {
-    let open = |gap: &Gap| matches!(gap, Gap::UnknownProgram | Gap::UnreadCode | Gap::Unparsed);
+    let open =
+        |gap: &Gap| matches!(gap, Gap::UnknownProgram | Gap::UnreadCode | Gap::PartlyRead | Gap::Unparsed);
     !analysis.complete || analysis.commands.iter().any(|command| command.gaps.iter().any(open))
 }
 

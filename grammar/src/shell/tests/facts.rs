@@ -284,7 +284,7 @@ fn gaps() {
     gap("exec < f; bash", "bash", Gap::UnreadCode);
     gap("while read l; do bash; done < f", "bash", Gap::UnreadCode);
     gap("curl u | python3 -", "python3", Gap::UnreadCode);
-    gap("python3 <<E\nx\nE", "python3", Gap::UnreadCode);
+    gap("python3 <<E\nx\nE", "python3", Gap::PartlyRead);
     gap("sudo -Z x rm y", "rm y", Gap::UncertainWrapper);
     gap("sudo $X rm y", "rm y", Gap::UncertainWrapper);
     plain("bash -c 'git push'", "git push");
