@@ -14,6 +14,7 @@ mod tool;
 mod unset;
 mod url;
 mod value;
+mod words;
 
 pub use path::MAX_PATH_BYTES;
 pub use resolve::{DiskResolver, NoResolver, Resolution, Resolver};

@@ -3,10 +3,11 @@
 //! INVARIANT: every scalar is visited once and becomes an argument fact; depth, count and size are bounded, and what
 //! lies beyond a bound is opaque.
 
-use super::command::{is_harmless, quoted};
+use super::command::is_harmless;
 use super::key::{Kind, MAX_NAME, kind_of};
 use super::path::Raw;
 use super::spelling::{HOLE, has_drive, is_network_name};
+use super::words::quoted;
 use super::{Builder, url};
 use policy_runtime::facts::Origin;
 use serde_json::{Map, Value};
@@ -382,8 +383,8 @@ fn looks_like_command(builder: &Builder<'_>, text: &str) -> bool {
     let pipes = ["| sh", "|sh", "| bash", "|bash", "| sudo", "$(", "&& ", "; rm "]
         .iter()
         .any(|part| front.contains(part));
-    let named = COMMON.contains(&stem)
-        || !name.is_empty() && name.len() < 32 && builder.programs.knows(&name);
+    let named =
+        COMMON.contains(&stem) || !name.is_empty() && name.len() < 32 && builder.programs.knows(&name);
     if !named {
         return pipes && !first.is_empty();
     }
