@@ -233,10 +233,11 @@ impl Said {
         };
         let (values, attached, plain) =
             (untold(&outer.value_flags), untold(&outer.attached_flags), untold(&outer.flags));
-        let pairs = untold(&outer.pair_flags);
+        let (pairs, folders) = (untold(&outer.pair_flags), untold(&outer.dir_flags));
         let program = &mut self.program;
         join(&mut program.value_flags, &values);
         join(&mut program.pair_flags, &pairs);
+        join(&mut program.dir_flags, &folders);
         join(&mut program.attached_flags, &attached);
         join(&mut program.flags, &plain);
         join(&mut program.same_words, &outer.same_words);

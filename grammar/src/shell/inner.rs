@@ -296,9 +296,12 @@ impl Walk<'_, '_, '_> {
     /// The folder that the program's own flags lead to.
     fn own_dir(&self, call: &Call, from: &Dir, program: &Program, reading: &Reading) -> Option<Dir> {
         let effective = reading.effective(program);
+        let selected = reading.selecting().last();
         let mut dir = None;
         for used in &reading.flags {
-            if used.is(&program.dir_flags) || used.is(&effective.dir_flags) {
+            // SECURITY: behind its words a subcommand's own `-C` is no folder: `git diff --no-index -C0.5 ../x y`.
+            let before = selected.is_none_or(|at| used.at < at);
+            if before && used.is(&program.dir_flags) || used.is(&effective.dir_flags) {
                 let value = value_of(call, used.value.as_ref())?;
                 dir = Some(enter_dir(dir.as_ref().unwrap_or(from), &value));
             }
