@@ -234,7 +234,9 @@ impl Reader<'_> {
             let sign = text.get(..1).unwrap_or("-");
             let letters = text.get(1..).unwrap_or_default();
             let shell = is_shell(program);
-            if letters.starts_with(|c: char| c.is_ascii_digit()) {
+            // A number is one flag (`head -20`) unless the digits are flags of their own (`perl -0777ne`).
+            let number = letters.chars().next().filter(char::is_ascii_digit);
+            if number.is_some_and(|digit| !program.flags.contains(&format!("{sign}{digit}"))) {
                 names.push(text.to_string());
             } else {
                 for (offset, letter) in letters.char_indices() {

@@ -141,7 +141,9 @@ impl Walk<'_, '_, '_> {
         language: Option<Language>,
     ) {
         let call = finder.outer;
-        if reads_text {
+        let forced = program.input_always || reading.flags.iter().any(|used| used.is(&program.input_flags));
+        // An interpreter that stays open (`python3 -i -c CODE`) reads its input once its code has run.
+        if reads_text && !(forced && language.is_some()) {
             return;
         }
         let reader = (program.dialect.unwrap_or(Dialect::Unknown), language);
@@ -149,7 +151,6 @@ impl Walk<'_, '_, '_> {
         let first = at.and_then(|at| call.words.get(at));
         let named =
             matches!(first.and_then(Word::known), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"));
-        let forced = program.input_always || reading.flags.iter().any(|used| used.is(&program.input_flags));
         match (first, at) {
             (Some(_), _) if named || forced => {}
             (Some(word), Some(at)) => {

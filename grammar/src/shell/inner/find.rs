@@ -74,7 +74,7 @@ impl Walk<'_, '_, '_> {
         let reads_code = reads_text
             || effective.inner.iter().any(|inner| match inner {
                 Inner::FlagCode { flags, .. } | Inner::FlagModule { flags } => text_flag(flags),
-                Inner::FlagFile { flags, .. } => !shell && text_flag(flags),
+                Inner::FlagFile { flags, .. } => !shell && text_flag(flags) && instead(effective, flags),
                 Inner::OperandCode { index, unless, .. } => {
                     reading.operands.len() > *index as usize && !text_flag(unless)
                 }
@@ -505,4 +505,13 @@ pub(super) fn joined(words: &[Word], separator: &str) -> Text {
         (true, true) => Text::Guess(out),
         (true, false) => Text::Unread,
     }
+}
+
+/// Whether a file that flags name is run instead of an operand: `php -f FILE`, not `node -r FILE`.
+fn instead(program: &Program, flags: &[String]) -> bool {
+    let mut files = program.inner.iter().filter_map(|inner| match inner {
+        Inner::OperandFile { unless, .. } => Some(unless),
+        _ => None,
+    });
+    files.next().is_none_or(|unless| unless.iter().any(|flag| flags.contains(flag)))
 }

@@ -89,6 +89,10 @@ fn code_becomes_commands() {
         ("psql <<< 'DROP TABLE x'", "sql drop table x", false),
         ("perl -e 'print 1' 'rm -rf ~|'", "", true),
         ("perl -ne 'print if /foo/' a.txt", "", false),
+        ("perl -e 's/x/unlink \"a\"/e'", "rm a", true),
+        // With a second `e` what comes out runs.
+        ("perl -e 's/(.*)/$1/e'", "", false),
+        ("perl -e 's/(.*)/$1/ee'", "", true),
         ("python3 -c 'import os, sys; os.remove(sys.argv[1])' /etc/passwd", "rm /etc/passwd", true),
         ("perl -e 'unlink @ARGV' /etc/passwd", "rm /etc/passwd", true),
         ("perl -e 'unlink $ARGV[0]' /etc/passwd", "rm /etc/passwd", true),

@@ -50,7 +50,9 @@ impl Lexer<'_> {
                 let to = plain(&quoted(self, close, nest, false, Holes::None));
                 let flags = self.flags();
                 if flags.contains('e') && *word == "s" {
-                    Kind::Replacement(to)
+                    // With a second `e` what comes out is code once more.
+                    let again = flags.matches('e').count() > 1;
+                    Kind::Replacement(if again { format!("eval({to})") } else { to })
                 } else {
                     let code = *word == "s" && (holds_code(&from, self.language) || to.contains("@{"));
                     Kind::Pattern(code)
