@@ -1,0 +1,179 @@
+//! Which literal of a pattern is looked for, and what remains before and behind it.
+//!
+//! INVARIANT: the ways of a pattern together match exactly what it matches; every way has one of its literals.
+
+use super::set::{End, Set, edge};
+use super::window::{self, Window};
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// A byte of a literal, lower case if both cases match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Part {
+    pub(super) byte: u8,
+    /// 0x20 if both cases of the letter match, else 0.
+    pub(super) fold: u8,
+}
+
+impl Part {
+    pub(super) fn set(self) -> Set {
+        let fold = (self.fold != 0).then_some(self.byte.to_ascii_uppercase());
+        Set::of([self.byte].into_iter().chain(fold))
+    }
+}
+
+/// One choice of literals with what stands around all of them.
+#[derive(Debug, Clone)]
+pub(super) struct Way {
+    pub(super) literals: Vec<Vec<Part>>,
+    pub(super) before: Hir,
+    pub(super) behind: Hir,
+}
+
+/// Most literals that one way has.
+const MAX_LITERALS: usize = 64;
+/// Most ways of a pattern.
+const MAX_WAYS: usize = 64;
+/// Most bytes of a literal.
+const MAX_LITERAL: usize = 128;
+/// Most bytes of a class that is spelled out.
+const MAX_CHOICES: usize = 4;
+/// Repetitions of a byte that are spelled out.
+const MAX_COPIES: u32 = 16;
+
+/// The ways of a pattern; `None` if some match would have no literal.
+pub(super) fn ways(pattern: &Hir) -> Option<Vec<Way>> {
+    let mut ways = Vec::new();
+    let mut open = vec![flatten(pattern)];
+    while let Some(items) = open.pop() {
+        if let Some(way) = best(&items) {
+            ways.push(way);
+        } else {
+            let split = items.iter().position(|item| matches!(item.kind(), HirKind::Alternation(_)))?;
+            let (before, rest) = items.split_at(split);
+            let (alternation, behind) = rest.split_first()?;
+            let HirKind::Alternation(parts) = alternation.kind() else { return None };
+            for part in parts.iter().rev() {
+                open.push([before, &flatten(part), behind].concat());
+            }
+        }
+        if ways.len() + open.len() > MAX_WAYS {
+            return None;
+        }
+    }
+    Some(ways)
+}
+
+/// The parts of a sequence, literals in single bytes.
+fn flatten(pattern: &Hir) -> Vec<Hir> {
+    match pattern.kind() {
+        HirKind::Empty => Vec::new(),
+        HirKind::Concat(parts) => parts.iter().flat_map(flatten).collect(),
+        HirKind::Capture(capture) => flatten(&capture.sub),
+        HirKind::Literal(literal) => literal.0.iter().map(|byte| Hir::literal([*byte])).collect(),
+        HirKind::Repetition(repetition)
+            if repetition.max == Some(repetition.min)
+                && repetition.min <= MAX_COPIES
+                && choices(&repetition.sub).is_some_and(|choices| choices.len() == 1) =>
+        {
+            (0..repetition.min).flat_map(|_| flatten(&repetition.sub)).collect()
+        }
+        _ => vec![pattern.clone()],
+    }
+}
+
+/// The literals that a part is one of, if they are few.
+fn choices(part: &Hir) -> Option<Vec<Vec<Part>>> {
+    let mut all = match part.kind() {
+        HirKind::Empty => vec![Vec::new()],
+        HirKind::Look(_) => return None,
+        HirKind::Literal(literal) => {
+            vec![literal.0.iter().map(|byte| Part { byte: *byte, fold: 0 }).collect()]
+        }
+        HirKind::Class(class) => bytes_of(class)?.into_iter().map(|part| vec![part]).collect(),
+        HirKind::Capture(capture) => choices(&capture.sub)?,
+        HirKind::Repetition(repetition) => {
+            let max =
+                repetition.max.filter(|max| *max <= MAX_COPIES && (*max == 1 || repetition.min == *max))?;
+            let one = choices(&repetition.sub)?;
+            let many = (0..max).try_fold(vec![Vec::new()], |done, _| product(&done, &one))?;
+            if repetition.min == 0 { many.into_iter().chain([Vec::new()]).collect() } else { many }
+        }
+        HirKind::Concat(parts) => {
+            parts.iter().try_fold(vec![Vec::new()], |done, part| product(&done, &choices(part)?))?
+        }
+        HirKind::Alternation(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(choices(part)?);
+            }
+            all
+        }
+    };
+    all.sort();
+    all.dedup();
+    (!all.is_empty() && all.len() <= MAX_LITERALS).then_some(all)
+}
+
+fn product(firsts: &[Vec<Part>], seconds: &[Vec<Part>]) -> Option<Vec<Vec<Part>>> {
+    let few = firsts.len() * seconds.len() <= MAX_LITERALS;
+    few.then(|| {
+        firsts
+            .iter()
+            .flat_map(|first| seconds.iter().map(|second| [first.as_slice(), second].concat()))
+            .collect()
+    })
+}
+
+/// The bytes of a small class, both cases of a letter as one.
+fn bytes_of(class: &Class) -> Option<Vec<Part>> {
+    let set = Set::of_class(class)?;
+    let folds = |byte: u8| set.has(byte.to_ascii_uppercase()) && set.has(byte.to_ascii_lowercase());
+    let parts: Vec<Part> = set
+        .bytes()
+        .take(2 * MAX_CHOICES + 1)
+        .filter(|byte| !(byte.is_ascii_uppercase() && folds(*byte)))
+        .map(|byte| Part { byte, fold: if byte.is_ascii_lowercase() && folds(byte) { 0x20 } else { 0 } })
+        .collect();
+    (parts.len() <= MAX_CHOICES).then_some(parts)
+}
+
+/// The best sequence of parts that is one of few literals.
+fn best(items: &[Hir]) -> Option<Way> {
+    let choices: Vec<_> = items.iter().map(choices).collect();
+    let mut best: Option<(_, Way)> = None;
+    for first in 0..items.len() {
+        let mut literals = vec![Vec::new()];
+        for (last, choices) in choices.iter().enumerate().skip(first) {
+            let Some(longer) = choices.as_ref().and_then(|choices| product(&literals, choices)) else {
+                break;
+            };
+            literals = longer;
+            literals.sort();
+            literals.dedup();
+            if literals.iter().any(|literal| literal.len() > MAX_LITERAL) {
+                break;
+            }
+            let before = side(items, 0..first);
+            let behind = side(items, last + 1..items.len());
+            let Some(cost) = cost(&literals, &before, &behind) else { continue };
+            let least = literals.iter().map(Vec::len).min().unwrap_or(0);
+            let key = (cost, std::cmp::Reverse(least));
+            if best.as_ref().is_none_or(|(other, _)| key < *other) {
+                best = Some((key, Way { literals: literals.clone(), before, behind }));
+            }
+        }
+    }
+    best.map(|(_, way)| way)
+}
+
+fn side(items: &[Hir], range: std::ops::Range<usize>) -> Hir {
+    Hir::concat(items.get(range).unwrap_or_default().to_vec())
+}
+
+/// How often the windows of these literals are met; `None` if one has no window.
+fn cost(literals: &[Vec<Part>], before: &Hir, behind: &Hir) -> Option<u64> {
+    let (before, behind) = (edge(before, End::Last), edge(behind, End::First));
+    let windows: Option<Vec<Window>> =
+        literals.iter().map(|literal| window::choose(literal, before, behind)).collect();
+    Some(windows?.iter().fold(0, |sum: u64, window| sum.saturating_add(window.cost())))
+}
