@@ -3,7 +3,7 @@
 //! INVARIANT: whatever is wrong, the answer refuses and says what is wrong; no environment variable changes an answer.
 
 use crate::support::{World, feed, files, root, snapshot};
-use policy_runtime::table::{header_sum, layout};
+use policy_runtime::table::layout;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::process::Output;
@@ -125,9 +125,7 @@ fn wrong_policies(world: &World) -> Vec<Wrong> {
     flipped[bytes.len() / 2] ^= 0x10;
     let mut future = bytes.clone();
     future[layout::at::READER..][..2].copy_from_slice(&(layout::FORMAT + 1).to_le_bytes());
-    let start = layout::HEADER + layout::ENTRY * layout::SECTIONS;
-    let sum = header_sum(&future[..layout::at::HEADER_SUM], &future[layout::HEADER..start]);
-    future[layout::at::HEADER_SUM..][..8].copy_from_slice(&sum.to_le_bytes());
+    policy_runtime::table::seal(&mut future);
     world.file("cut.table", &bytes[..bytes.len() * 2 / 3]);
     world.file("flipped.table", flipped);
     world.file("future.table", future);

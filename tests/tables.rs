@@ -5,8 +5,8 @@
 
 use policy_engine::compile::{self, Kind};
 use policy_runtime::facts::{CommandFact, Facts, Part, PathFact, PathName, ScriptFact, ToolName, Word};
-use policy_runtime::table::{header_sum, layout};
-use policy_runtime::{Context, Table, checksum, decide};
+use policy_runtime::table::layout;
+use policy_runtime::{Context, Table, decide};
 
 const POLICY: &str = "policy \"p\" language 1
 
@@ -79,15 +79,7 @@ fn facts() -> Vec<Facts> {
 }
 
 fn resum(bytes: &mut [u8]) {
-    let sections = u32::from_le_bytes(bytes[layout::at::SECTIONS..][..4].try_into().unwrap()) as usize;
-    let Some(start) = sections.checked_mul(layout::ENTRY).map(|size| size + layout::HEADER) else { return };
-    if start > bytes.len() {
-        return;
-    }
-    let content = checksum(&bytes[start..]).to_le_bytes();
-    bytes[layout::at::CONTENT_SUM..][..8].copy_from_slice(&content);
-    let sum = header_sum(&bytes[..layout::at::HEADER_SUM], &bytes[layout::HEADER..start]).to_le_bytes();
-    bytes[layout::at::HEADER_SUM..][..8].copy_from_slice(&sum);
+    policy_runtime::table::seal(bytes);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn rules(layer: &Layer) -> String {
         (Err(cause), _) => text.push_str(&format!("cannot be used: {}\n", visible(cause))),
         (Ok(_), Some(compiled)) => text.push_str(&visible(&policy_engine::explain::policy(&compiled.0))),
         // A table without its sources explains itself.
-        (Ok(bytes), None) => match Table::open(bytes) {
+        (Ok(bytes), None) => match Table::open(bytes.bytes()) {
             Ok(table) => text.push_str(&visible(&policy_runtime::explain::table(&table).to_string())),
             Err(error) => text.push_str(&format!("cannot be used: {error}\n")),
         },

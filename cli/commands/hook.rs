@@ -12,6 +12,7 @@ use policy_engine::places::{Folders, absolute};
 use policy_hosts::Host;
 use policy_hosts::event::{Event, read_event};
 use policy_hosts::reply::{Answer, Reply};
+use policy_os::LastWords;
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -19,18 +20,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Own deadline; a host that waits longer never sees us late.
 const DEADLINE: Duration = Duration::from_secs(2);
-/// How long the writing of a reply may take beyond it.
-const GRACE: Duration = Duration::from_millis(500);
-/// Stack of the thread that watches it, bytes.
-const CLOCK_STACK: usize = 256 * 1024;
-
-/// Set by whoever writes the reply.
-static CLAIMED: AtomicBool = AtomicBool::new(false);
 /// The event as far as it is known, so that a fail-closed reply can name it.
 static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
@@ -154,56 +147,38 @@ fn absolute_word(value: &OsString) -> Option<PathBuf> {
     Some(absolute(&std::fs::canonicalize(std::env::current_dir().ok()?).ok()?, &path))
 }
 
-/// Panics and a passed deadline end in the host's fail-closed reply too.
+/// Panics, crashes and a passed deadline end in the host's fail-closed reply too.
 fn guard(host: &'static dyn Host) {
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map_or(String::new(), |at| format!(" at {}:{}", at.file(), at.line()));
         last_words(host, &format!("policy failed{place}; this is a bug"));
     }));
-    // Without a second thread there is no deadline, which the host's own timeout would turn into an open gate.
-    // Its stack has a size of its own: else the environment (RUST_MIN_STACK) would decide whether it can start.
-    let clock = std::thread::Builder::new().name("deadline".to_string()).stack_size(CLOCK_STACK);
-    let started = clock.spawn(move || {
-        std::thread::sleep(DEADLINE);
-        // A reply that nobody reads, or a remark: then only the exit code is left to say no.
-        let end = std::thread::Builder::new().stack_size(CLOCK_STACK);
-        let ending = end.spawn(|| {
-            std::thread::sleep(GRACE);
-            std::process::exit(i32::from(DENY));
-        });
-        last_words(host, late());
-        if ending.is_err() {
-            std::process::exit(i32::from(DENY));
-        }
-        std::thread::sleep(GRACE * 2);
-    });
-    if started.is_err() {
-        last_words(host, "policy could not start its clock");
+    prepare(host, "the event was not complete");
+    // Without an alarm there is no deadline, which the host's own timeout would turn into an open gate.
+    if let Err(error) = policy_os::end_by(DEADLINE) {
+        last_words(host, &format!("policy could not set its alarm: {error}"));
     }
 }
 
-/// Why the deadline passed.
-fn late() -> &'static str {
-    if policy_engine::doing::compiling() {
-        return "policy did not answer in time: it was still compiling a policy; a person can run `policy compile` and make it smaller";
-    }
-    match EVENT.try_lock() {
-        Ok(event) if event.is_none() => "policy did not answer in time: the event was not complete",
-        _ => "policy did not answer in time: it was still deciding the call",
-    }
+/// Puts down what is said should the time be up, or the process crash, from now on.
+fn prepare(host: &dyn Host, doing: &str) {
+    let words = |cause: &str| {
+        let Reply { stdout, stderr, exit } = fail(host, cause);
+        LastWords { stdout, stderr, code: exit }
+    };
+    policy_os::last_words(
+        words(&format!("policy did not answer in time: {doing}")),
+        words("policy crashed; this is a bug, or one of its files was cut while it was read"),
+    );
 }
 
 /// Writes the fail-closed reply and ends the process, unless a reply is being written.
 fn last_words(host: &dyn Host, cause: &str) {
     let reply = fail(host, cause);
-    if claim() {
+    if policy_os::speak() {
         let code = emit(&reply);
         std::process::exit(code);
     }
-}
-
-fn claim() -> bool {
-    CLAIMED.compare_exchange(false, true, Ordering::SeqCst, Ordering::SeqCst).is_ok()
 }
 
 fn fail(host: &dyn Host, cause: &str) -> Reply {
@@ -213,8 +188,8 @@ fn fail(host: &dyn Host, cause: &str) -> Reply {
 }
 
 fn write(reply: &Reply) -> ExitCode {
-    if !claim() {
-        // The deadline was first: it ends the process.
+    if !policy_os::speak() {
+        // The alarm was first: it ends the process.
         loop {
             std::thread::sleep(DEADLINE);
         }
@@ -274,6 +249,13 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
         (None, Flavor::Policy) => folders.audit(),
         (None, Flavor::AgentFirewall) => call.cwd.join("agent-firewall-audit.jsonl"),
     };
+    policy_engine::doing::on_compile(move || {
+        prepare(
+            host,
+            "it was still compiling a policy; a person can run `policy compile` and make it smaller",
+        );
+    });
+    prepare(host, "it was still deciding the call");
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
     let mut remark = String::new();

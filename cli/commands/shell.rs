@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ShellArgs, context: &Context) -> Outcome {
         None => layers.default(Default_::Std),
     };
     let bytes = layer.table.as_ref().map_err(|cause| Failure::policy(cause.clone()))?;
-    let table = Table::open(bytes).map_err(|error| Failure::policy(error.to_string()))?;
+    let table = Table::open(bytes.bytes()).map_err(|error| Failure::policy(error.to_string()))?;
     let programs = TablePrograms::new(table);
     let dialect = args.dialect.dialect();
     let read = |text: &str| analyze(text, dialect, &programs);

@@ -4,14 +4,16 @@
 //! the file it was compiled from. A damaged entry is no entry; nothing is ever answered from it.
 
 use crate::open::{self, Care, FileError, Stamp};
+use crate::tabled::Tabled;
 use crate::trust::digest;
+use policy_runtime::checksum;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Digits of a name.
-const NAME: usize = 40;
-const MAGIC: &str = "policy-cache 2";
+/// Digits of a name. Two keys with one name only take each other's place.
+const NAME: usize = 16;
+const MAGIC: &str = "policy-cache 3";
 /// An entry that was not written for this long is removed when another is; it costs one compile if it was still used.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// A temporary file of a process that was killed is removed after this.
@@ -64,10 +66,10 @@ impl Source {
 }
 
 /// A table with what it was made of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The table's bytes.
-    pub table: Vec<u8>,
+    pub table: Tabled,
     /// Its sources; the policy file is the first.
     pub sources: Vec<Source>,
 }
@@ -100,14 +102,15 @@ impl Cache {
     }
 
     fn file(&self, key: &str) -> PathBuf {
-        let name: String = digest(key.as_bytes()).chars().take(NAME).collect();
-        self.folder.join(format!("{name}.table"))
+        // Not a digest: finding out how the processor computes one fast takes longer than a decision.
+        self.folder.join(format!("{:016x}.table", checksum(key.as_bytes())))
     }
 
     /// The entry under this key, when it is whole and all its sources are unchanged.
     pub fn get(&self, key: &str) -> Option<Entry> {
-        let (mut bytes, _) = open::read(&self.file(key), Care::Private, open::MAX_FILE_BYTES).ok()?;
-        let head = head(&bytes)?;
+        let cap = open::MAX_FILE_BYTES;
+        let mut table = Tabled::file(&mut open::open(&self.file(key), Care::Private, cap).ok()?, cap).ok()?;
+        let head = head(table.whole())?;
         if head.key != key {
             return None;
         }
@@ -118,13 +121,12 @@ impl Cache {
             restamped |= now.is_some();
             sources.push(now.unwrap_or(source));
         }
-        bytes.truncate(head.table_bytes);
-        let entry = Entry { table: bytes, sources };
+        table.cut(head.table_bytes);
         if restamped {
             // Only saves the next process the hashing.
-            let _ = self.put(key, &entry);
+            let _ = self.put(key, table.bytes(), &sources);
         }
-        Some(entry)
+        Some(Entry { table, sources })
     }
 
     /// None: it changed. Some(None): as it was. Some(Some): the same content under a new stamp that will do for the
@@ -147,18 +149,18 @@ impl Cache {
     ///
     /// # Errors
     /// When it cannot be written; the caller has its table all the same.
-    pub fn put(&self, key: &str, entry: &Entry) -> Result<(), FileError> {
+    pub fn put(&self, key: &str, table: &[u8], sources: &[Source]) -> Result<(), FileError> {
         let (folder_mode, mode) = if self.shared { (0o755, 0o644) } else { (0o700, 0o600) };
         open::own_folder(&self.folder, folder_mode)?;
         let head =
-            Head { key: key.to_string(), sources: entry.sources.clone(), table_bytes: entry.table.len() };
+            Head { key: key.to_string(), sources: sources.to_vec(), table_bytes: table.len() };
         let file = self.file(key);
         let head = serde_json::to_string(&head)
             .map_err(|error| FileError::new(&file, format!("cannot be written: {error}")))?;
         // The table comes first, so that a reader needs no second copy of it.
-        let mut bytes = entry.table.clone();
+        let mut bytes = table.to_vec();
         bytes.extend_from_slice(head.as_bytes());
-        bytes.extend_from_slice(foot(head.len(), &digest(head.as_bytes())).as_bytes());
+        bytes.extend_from_slice(foot(head.len(), checksum(head.as_bytes())).as_bytes());
         self.prune();
         open::write(&file, &bytes, mode)
     }
@@ -204,17 +206,17 @@ fn ours(name: &str) -> Option<bool> {
 }
 
 /// The last line of an entry, always equally long.
-fn foot(length: usize, sum: &str) -> String {
-    format!("\n{MAGIC} {length:016x} {sum}\n")
+fn foot(length: usize, sum: u64) -> String {
+    format!("\n{MAGIC} {length:016x} {sum:016x}\n")
 }
 
 fn head(bytes: &[u8]) -> Option<Head> {
-    let (rest, last) = bytes.split_at_checked(bytes.len().checked_sub(foot(0, &digest(b"")).len())?)?;
+    let (rest, last) = bytes.split_at_checked(bytes.len().checked_sub(foot(0, 0).len())?)?;
     let text = std::str::from_utf8(last).ok()?;
     let length = text.strip_prefix('\n')?.strip_prefix(MAGIC)?.trim_start().split(' ').next()?;
     let length = usize::from_str_radix(length, 16).ok()?;
     let (table, head) = rest.split_at_checked(rest.len().checked_sub(length)?)?;
-    if text != foot(length, &digest(head)) {
+    if text != foot(length, checksum(head)) {
         return None;
     }
     let head: Head = serde_json::from_slice(head).ok()?;
@@ -237,11 +239,15 @@ mod tests {
         Source::file(path, &bytes, stamp)
     }
 
+    fn put(cache: &Cache, key: &str, entry: &Entry) {
+        cache.put(key, entry.table.bytes(), &entry.sources).unwrap();
+    }
+
     fn kept(scratch: &Scratch) -> (Cache, PathBuf, Entry) {
         let file = scratch.file("agent.policy", "one");
         let cache = Cache::new(&scratch.folder("cache"), Care::Private);
-        let entry = Entry { table: b"table\n\nbytes".to_vec(), sources: vec![source(&file)] };
-        cache.put("key", &entry).unwrap();
+        let entry = Entry { table: b"table\n\nbytes".to_vec().into(), sources: vec![source(&file)] };
+        put(&cache, "key", &entry);
         (cache, file, entry)
     }
 
@@ -276,7 +282,7 @@ mod tests {
         assert!(!stamp.settled);
         std::thread::sleep(Duration::from_millis(150));
         let cache = Cache::new(&scratch.folder("cache"), Care::Private);
-        cache.put("key", &Entry { table: vec![1], sources: vec![read] }).unwrap();
+        cache.put("key", &[1], &[read]).unwrap();
         assert_eq!(cache.get("key"), None);
     }
 
@@ -294,7 +300,7 @@ mod tests {
             let name: String = digest(&number.to_le_bytes()).chars().take(NAME).collect();
             scratch.file(&format!("cache/{name}.table"), "x");
         }
-        cache.put("last", &entry).unwrap();
+        put(&cache, "last", &entry);
         assert!(other.exists() && !stale.exists());
         assert!(std::fs::read_dir(scratch.folder("cache")).unwrap().count() <= MOST_ENTRIES + 1);
         assert!(cache.get("last").is_some());
@@ -315,7 +321,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(150));
         let cache = Cache::new(&scratch.folder("cache"), Care::Private);
         let sources = vec![Source::folder(&folder, open::stamp(&folder).unwrap())];
-        cache.put("key", &Entry { table: vec![1], sources }).unwrap();
+        cache.put("key", &[1], &sources).unwrap();
         assert!(cache.get("key").is_some());
         std::thread::sleep(std::time::Duration::from_millis(20));
         scratch.file("rules.d/new.policy", "");
@@ -328,7 +334,7 @@ mod tests {
         let (cache, _, entry) = kept(&scratch);
         let file = cache.file("key");
         let whole = std::fs::read(&file).unwrap();
-        for at in entry.table.len()..whole.len() {
+        for at in entry.table.bytes().len()..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             open::write(&file, &bytes, 0o600).unwrap();

@@ -15,7 +15,6 @@ use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract};
 use policy_runtime::Context;
 use policy_runtime::facts::{Facts, Form, PathFact};
-use policy_runtime::table::Table;
 use policy_runtime::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -110,6 +109,12 @@ impl Engine {
 
     /// Decides one call.
     pub fn decide(&mut self, call: &Call) -> Answer {
+        let answer = self.judge(call);
+        // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
+        if self.layers.mend() { self.judge(call) } else { answer }
+    }
+
+    fn judge(&mut self, call: &Call) -> Answer {
         let mut scene = self.scene(call);
         if self.options.resolve_links && self.resolver.0 != scene.root {
             let resolver = DiskResolver::new(&[&self.folders.home, &scene.root]);
@@ -268,7 +273,7 @@ impl Engine {
     }
 
     fn facts(&self, call: &Call, places: &Places, layer: &Layer) -> Facts {
-        let table = layer.table.as_ref().ok().and_then(|bytes| Table::open_again(bytes).ok());
+        let table = layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok());
         match table {
             Some(table) => self.extract(call, places, &TablePrograms::new(table)),
             None => self.extract(call, places, &NoPrograms),
@@ -292,13 +297,13 @@ impl Engine {
             }
             Err(cause) => return refusal(&format!("the policy cannot be used: {cause}")),
         };
-        let table = match Table::open_again(bytes) {
+        let table = match bytes.table() {
             Ok(table) => table,
             Err(error) => return refusal(&format!("`{}`: {error}", layer.name)),
         };
         let places = self.places(scene, layer);
         let same = |known: &Known| {
-            let other = known.layer.table.as_ref().ok().and_then(|bytes| Table::open_again(bytes).ok());
+            let other = known.layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok());
             known.places == places && other.is_some_and(|other| table.knows_the_same_programs(&other))
         };
         let at = known.iter().position(same).unwrap_or_else(|| {

@@ -293,6 +293,37 @@ fn no_project_file_loosens_a_call() {
     assert!(usable >= 15, "only {usable} of the generated files say anything");
 }
 
+/// Every page of every kept table, one after the other: what is damaged is made again, and decides as before.
+#[test]
+fn a_damaged_page_of_a_kept_table_is_made_again() {
+    let world = World::new("e-damaged");
+    world.user(ALLOWS);
+    let ask = || world.bash("frobnicate --bad", "repo", "").verdict;
+    let before = ask();
+    assert_eq!(before.decision, Decision::Deny);
+    let files: Vec<PathBuf> = std::fs::read_dir(world.folders.cache.clone())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "table"))
+        .collect();
+    assert!(files.len() >= 2, "{files:?}");
+    let mut mended = 0;
+    for file in files {
+        let whole = std::fs::read(&file).unwrap();
+        for at in (0..whole.len()).step_by(policy_runtime::bytes::PAGE) {
+            let mut bytes = whole.clone();
+            for byte in bytes.iter_mut().skip(at).take(policy_runtime::bytes::PAGE) {
+                *byte ^= 0x55;
+            }
+            crate::open::write(&file, &bytes, 0o600).unwrap();
+            let after = ask();
+            assert_eq!((after.decision, &after.steps), (before.decision, &before.steps), "page at {at}");
+            mended += usize::from(std::fs::read(&file).unwrap() == whole);
+        }
+    }
+    assert!(mended > 5, "only {mended} pages were looked at");
+}
+
 /// What holds the agent is held whatever the layers allow.
 #[test]
 fn what_holds_the_agent_is_always_held() {

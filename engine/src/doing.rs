@@ -1,20 +1,19 @@
-//! What this process is at, so that a deadline that passes can name its true cause.
+//! Tells who waits for an answer that a policy is being compiled, which may take long.
 //!
-//! INVARIANT: only ever read to tell a person; no answer depends on it.
+//! INVARIANT: only the listener changes, never an answer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::OnceLock;
 
-static COMPILING: AtomicBool = AtomicBool::new(false);
+static LISTENER: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
-/// Whether a policy is being compiled just now.
-pub fn compiling() -> bool {
-    COMPILING.load(Ordering::Relaxed)
+/// Calls `listener` each time a policy is going to be compiled. Only the first listener of a process counts.
+pub fn on_compile(listener: impl Fn() + Send + Sync + 'static) {
+    let _ = LISTENER.set(Box::new(listener));
 }
 
-/// Runs a compile.
-pub(crate) fn compile<T>(run: impl FnOnce() -> T) -> T {
-    COMPILING.store(true, Ordering::Relaxed);
-    let made = run();
-    COMPILING.store(false, Ordering::Relaxed);
-    made
+pub(crate) fn compile<T>(work: impl FnOnce() -> T) -> T {
+    if let Some(listener) = LISTENER.get() {
+        listener();
+    }
+    work()
 }

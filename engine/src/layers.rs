@@ -11,9 +11,9 @@ use crate::open::{self, Care, FileError};
 use crate::places::{Folders, shown};
 use crate::reload::LastGood;
 use crate::sources::Loader;
+use crate::tabled::Tabled;
 use crate::trust::{self, Record, Trust};
 use policy_compiler::{Summary, ir};
-use policy_runtime::table::Table;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -45,16 +45,16 @@ pub struct Layer {
     /// The table is an older one, because the present file cannot be used: what it allows is asked.
     pub stale: Option<String>,
     /// The table, or why there is none.
-    pub table: Result<Vec<u8>, String>,
+    pub table: Result<Rc<Tabled>, String>,
     /// The flat form and its counts, when it was compiled in this process.
     pub compiled: Option<Rc<(ir::Policy, Summary)>>,
 }
 
 /// A table with what it was compiled from, or why there is none.
-type Made = (Result<Vec<u8>, String>, Option<Rc<(ir::Policy, Summary)>>);
+type Made = (Result<Rc<Tabled>, String>, Option<Rc<(ir::Policy, Summary)>>);
 
 fn cached_table(entry: Entry) -> Made {
-    (Ok(entry.table), None)
+    (Ok(Rc::new(entry.table)), None)
 }
 
 fn failed(error: &FileError) -> Made {
@@ -72,6 +72,8 @@ pub struct Layers {
     made: BTreeMap<String, Rc<Layer>>,
     projects: BTreeMap<PathBuf, Vec<Rc<Layer>>>,
     kept: LastGood,
+    /// What was kept before is used.
+    caching: bool,
 }
 
 impl Layers {
@@ -87,6 +89,7 @@ impl Layers {
             made: BTreeMap::new(),
             projects: BTreeMap::new(),
             kept: LastGood::default(),
+            caching: true,
         }
     }
 
@@ -98,6 +101,21 @@ impl Layers {
         let layer = self.kept.or_last(key, layer, Instant::now());
         self.made.insert(key.to_string(), Rc::clone(&layer));
         layer
+    }
+
+    /// Makes every table again that was found damaged only when it was used: from now on nothing is taken from the cache,
+    /// and what is made replaces what is kept there. Whether there is any.
+    pub fn mend(&mut self) -> bool {
+        let hurt = |layer: &Rc<Layer>| layer.table.as_ref().is_ok_and(|table| table.damaged());
+        let any = self.made.values().chain(self.projects.values().flatten()).any(hurt);
+        if any && self.caching {
+            self.caching = false;
+            self.made.clear();
+            self.projects.clear();
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Looks at all files again with the next call; what was good is remembered for a while.
@@ -118,11 +136,11 @@ impl Layers {
     }
 
     fn built_in(&mut self, name: &str, kind: Kind, text: &str) -> Layer {
-        let key = format!("{}\n{name}\n{}", compile::build(), trust::digest(text.as_bytes()));
+        let key = format!("{}\n{name}\n{:016x}", compile::build(), policy_runtime::checksum(text.as_bytes()));
         // SECURITY: where root manages this machine, what holds the user's programs does not come from a folder that
         // they can write.
         let cache = if discover::is_managed(&self.folders) { &self.shared } else { &self.cache };
-        if let Some(entry) = cached(cache, &key) {
+        if let Some(entry) = self.cached(cache, &key) {
             return layer(kind, name.to_string(), cached_table(entry));
         }
         layer(kind, name.to_string(), keep(cache, &key, compile::text(name, text, kind), Vec::new()))
@@ -141,7 +159,7 @@ impl Layers {
             // SECURITY: never from the user's cache, which the user's programs can write.
             let key = format!("{}\nmanaged\n{file:?}", compile::build());
             self.once(&name.clone(), |layers| {
-                if let Some(entry) = cached(&layers.shared, &key) {
+                if let Some(entry) = layers.cached(&layers.shared, &key) {
                     return layer(Kind::Managed, name, cached_table(entry));
                 }
                 let mut loader = Loader::disk(Care::Private, None, &layers.folders.home);
@@ -184,13 +202,13 @@ impl Layers {
     fn whole_table(&mut self, file: &Path, kind: Kind, care: Care) -> Made {
         // The path as `Debug` writes it: two names that are no text stay two.
         let key = format!("{}\n{kind:?}\n{file:?}", compile::build());
-        if let Some(entry) = cached(&self.cache, &key) {
+        if let Some(entry) = self.cached(&self.cache, &key) {
             return cached_table(entry);
         }
         if kind == Kind::Named {
             match compiled_table(file, care) {
                 Ok(None) => {}
-                Ok(Some(table)) => return (Ok(table), None),
+                Ok(Some(table)) => return (Ok(Rc::new(table)), None),
                 Err(error) => return failed(&error),
             }
         }
@@ -218,7 +236,7 @@ impl Layers {
         };
         let key = |mode: &str| format!("{}\nproject {mode}\n{file:?}", compile::build());
         for mode in ["trusted", "restricted"] {
-            let Some(entry) = cached(&self.cache, &key(mode)) else { continue };
+            let Some(entry) = self.cached(&self.cache, &key(mode)) else { continue };
             let stands = self.stands(record.clone(), project, file, &entry.sources);
             if (mode == "trusted") == (stands == Trust::Trusted) {
                 return self.project_layers(project, file, cached_table(entry), stands);
@@ -264,7 +282,7 @@ impl Layers {
 
     fn copy(&mut self, project: &Path, record: &Record, note: &str) -> Rc<Layer> {
         let key = format!("{}\ncopy\n{project:?}\n{}", compile::build(), record.closure);
-        let made = match cached(&self.cache, &key) {
+        let made = match self.cached(&self.cache, &key) {
             Some(entry) => cached_table(entry),
             None => {
                 let mut loader = Loader::copies(project, &record.files, &self.folders.home);
@@ -278,6 +296,11 @@ impl Layers {
         project_layer(project, name, made, true, note)
     }
 
+    fn cached(&self, cache: &Option<Cache>, key: &str) -> Option<Entry> {
+        let entry = cache.as_ref().filter(|_| self.caching)?.get(key)?;
+        entry.table.table().is_ok().then_some(entry)
+    }
+
     fn refusing(&self, project: &Path, error: FileError) -> Rc<Layer> {
         project_layer(project, shown(project, &self.folders.home), failed(&error), true, "")
     }
@@ -288,20 +311,15 @@ const CHANGED: &str = "changed since it was trusted, so nothing in it allows unt
 const COPY: &str = "goes on restricting until the changed file is trusted";
 const GONE: &str = "its file is gone; what was trusted goes on restricting";
 
-fn cached(cache: &Option<Cache>, key: &str) -> Option<Entry> {
-    let entry = cache.as_ref()?.get(key)?;
-    Table::open(&entry.table).is_ok().then_some(entry)
-}
-
 /// The table of a compilation, kept for the next process when it is good.
 fn keep(cache: &Option<Cache>, key: &str, made: Compilation, sources: Vec<Source>) -> Made {
     let table = made.usable();
     if let (Some(cache), Ok(table)) = (cache, &table) {
         // A cache that takes nothing costs time, not the answer.
-        let _ = cache.put(key, &Entry { table: table.clone(), sources });
+        let _ = cache.put(key, table, &sources);
     }
     let summary = made.summary;
-    (table, made.policy.map(|policy| Rc::new((policy, summary))))
+    (table.map(|table| Rc::new(table.into())), made.policy.map(|policy| Rc::new((policy, summary))))
 }
 
 fn layer(kind: Kind, name: String, (table, compiled): Made) -> Layer {
@@ -316,14 +334,15 @@ fn project_layer(project: &Path, name: String, made: Made, restricted: bool, not
     Rc::new(layer)
 }
 
-/// The bytes of a file that is a compiled table; none when it is something else.
-fn compiled_table(file: &Path, care: Care) -> Result<Option<Vec<u8>>, FileError> {
-    let (bytes, _) = open::read(file, care, open::MAX_FILE_BYTES)?;
-    if bytes.first() != policy_runtime::table::layout::MAGIC.first() {
+/// A file that is a compiled table; none when it is something else.
+fn compiled_table(file: &Path, care: Care) -> Result<Option<Tabled>, FileError> {
+    let cap = open::MAX_FILE_BYTES;
+    let table = Tabled::file(&mut open::open(file, care, cap)?, cap)?;
+    if table.bytes().first() != policy_runtime::table::layout::MAGIC.first() {
         return Ok(None);
     }
-    match Table::open(&bytes) {
-        Ok(_) => Ok(Some(bytes)),
+    match table.table() {
+        Ok(_) => Ok(Some(table)),
         Err(error) => Err(FileError::new(file, format!("cannot be used: {error}"))),
     }
 }

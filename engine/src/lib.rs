@@ -19,6 +19,7 @@ pub mod reload;
 pub mod session;
 pub mod sources;
 pub mod starter;
+pub mod tabled;
 pub mod tested;
 pub mod touched;
 pub mod trust;

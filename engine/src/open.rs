@@ -5,6 +5,7 @@
 //! reads more than the cap. A file is replaced whole or not at all.
 
 use crate::cache::now_ns;
+use policy_os::Mapped;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -125,6 +126,14 @@ pub struct Opened {
 }
 
 impl Opened {
+    /// The content, read by the system when it is looked at.
+    ///
+    /// # Errors
+    /// When it cannot be mapped.
+    pub fn map(&self) -> Result<Mapped, FileError> {
+        Mapped::of(&self.file).map_err(|error| FileError::io(&self.path, &error))
+    }
+
     /// The whole content.
     ///
     /// # Errors

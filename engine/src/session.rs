@@ -28,7 +28,13 @@ pub struct Session {
 }
 
 fn record_file(folders: &Folders, host: &str, session: &str) -> PathBuf {
-    let name = digest(format!("{host}\0{session}").as_bytes());
+    let plain = |text: &str| text.len() <= 80 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    // A digest only where it must be: finding out how the processor computes one fast takes longer than a decision. The dot
+    // keeps the two kinds of names apart, and the host's from the session's.
+    let name = match plain(host) && plain(session) {
+        true => format!("{host}.{session}"),
+        false => digest(format!("{host}\0{session}").as_bytes()),
+    };
     folders.state.join("sessions").join(format!("{name}.json"))
 }
 

@@ -47,6 +47,7 @@
 //! ```
 
 pub mod automaton;
+pub mod bytes;
 mod checksum;
 mod decide;
 pub mod explain;

@@ -14,8 +14,7 @@ mod tests;
 
 use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
-use policy_runtime::checksum;
-use policy_runtime::table::header_sum;
+use policy_runtime::table::{content_start, seal};
 use policy_runtime::table::layout::{self, Section, at, matcher};
 use std::fmt;
 use store::{Range, Store};
@@ -135,6 +134,7 @@ fn info(policy: &Policy, globals: &[Range; 5], store: &mut Store) {
     let mut row = vec![name.first, name.count, default, policy.default_place.file, policy.default_place.line];
     row.extend([more(policy.ask_timeout), u32::from(policy.observe)]);
     row.extend(globals.iter().flat_map(|range| [range.first, range.count]));
+    row.extend(programs::halves(store.programs_sum()));
     store.record(Section::Info, &row);
 }
 
@@ -318,7 +318,9 @@ fn matcher_words(matcher: &Matcher, store: &mut Store) -> [u32; 3] {
 
 fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result<Vec<u8>, EmitError> {
     let sections = store.into_sections();
-    let content = layout::HEADER + sections.len() * layout::ENTRY;
+    let lengths = sections.iter().map(|section| section.len().next_multiple_of(layout::ALIGN));
+    // Behind the roots the first section is aligned.
+    let content = content_start(sections.len(), lengths.sum::<usize>() + layout::ALIGN);
     let mut body = Vec::new();
     let mut directory = Vec::new();
     for (tag, section) in (0u32..).zip(&sections) {
@@ -330,15 +332,15 @@ fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result
         directory.extend((start as u64).to_le_bytes());
         directory.extend((section.len() as u64).to_le_bytes());
     }
-    let length = content + body.len();
-    if length > MOST_TABLE {
-        return Err(EmitError::new(format!(
-            "the table would have {length} bytes; the most are {MOST_TABLE}"
-        )));
+    let sums = (content + body.len()).next_multiple_of(layout::PAGE);
+    let pages = sums / layout::PAGE;
+    let length = sums + pages * 8;
+    if sums > MOST_TABLE {
+        return Err(EmitError::new(format!("the table would have {sums} bytes; the most are {MOST_TABLE}")));
     }
-    let mut header = vec![0u8; layout::HEADER];
+    let mut table = vec![0u8; length];
     let mut put = |place: usize, bytes: &[u8]| {
-        if let Some(slot) = header.get_mut(place..place + bytes.len()) {
+        if let Some(slot) = table.get_mut(place..place + bytes.len()) {
             slot.copy_from_slice(bytes);
         }
     };
@@ -347,17 +349,14 @@ fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result
     put(at::FORMAT, &layout::FORMAT.to_le_bytes());
     put(at::READER, &layout::FORMAT.to_le_bytes());
     put(at::SEMANTICS, &layout::SEMANTICS.to_le_bytes());
-    put(at::PAGE, &layout::PAGE.to_le_bytes());
+    put(at::PAGE, &(layout::PAGE as u32).to_le_bytes());
     put(at::LENGTH, &(length as u64).to_le_bytes());
     put(at::SECTIONS, &(sections.len() as u32).to_le_bytes());
-    put(at::CONTENT_SUM, &checksum(&body).to_le_bytes());
+    put(at::PAGE_SUMS, &(sums as u64).to_le_bytes());
     put(at::SOURCES, sources_digest);
     put(at::BUILD, build);
-    let sum = header_sum(header.get(..at::HEADER_SUM).unwrap_or_default(), &directory);
-    if let Some(slot) = header.get_mut(at::HEADER_SUM..at::HEADER_SUM + 8) {
-        slot.copy_from_slice(&sum.to_le_bytes());
-    }
-    header.extend(directory);
-    header.extend(body);
-    Ok(header)
+    put(layout::HEADER, &directory);
+    put(content, &body);
+    seal(&mut table);
+    Ok(table)
 }

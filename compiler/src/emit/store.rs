@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: what is stored twice is written once, in the order of first use, so the same policy gives the same bytes.
 
+use policy_runtime::checksum;
 use policy_runtime::table::layout::{ALIGN, SECTIONS, Section};
 use std::collections::HashMap;
 
@@ -169,6 +170,13 @@ impl Store {
         }
         self.automata.insert(bytes, range);
         range
+    }
+
+    /// The sum of what is known of programs, once all of it is stored.
+    pub(super) fn programs_sum(&self) -> u64 {
+        let sections = [Section::ProgramKeys, Section::Programs, Section::ProgramTexts];
+        let sums = sections.map(|section| self.sections.get(section as usize).map_or(0, |b| checksum(b)));
+        checksum(&sums.map(u64::to_le_bytes).concat())
     }
 
     /// Bytes of all sections so far.

@@ -4,10 +4,10 @@ use super::generate::{Random, facts, policy};
 use super::{Answer, evaluate};
 use crate::emit::emit;
 use policy_runtime::facts::Facts;
-use policy_runtime::table::layout::{ENTRY, HEADER, at};
-use policy_runtime::table::{TableError, header_sum};
+use policy_runtime::table::layout::{ENTRY, FORMAT, HEADER, at};
+use policy_runtime::table::TableError;
 use policy_runtime::verdict::Decision;
-use policy_runtime::{Context, Table, checksum, decide};
+use policy_runtime::{Context, Table, decide};
 
 const TODAY: i64 = 100;
 
@@ -93,14 +93,8 @@ fn fix(bytes: &mut [u8]) {
         return;
     }
     let length = bytes.len() as u64;
-    let sections =
-        u32::from_le_bytes(bytes[at::SECTIONS..at::SECTIONS + 4].try_into().expect("four bytes")) as usize;
-    let content = (HEADER + sections.min(1024) * ENTRY).min(bytes.len());
-    let sum = checksum(&bytes[content..]);
     bytes[at::LENGTH..at::LENGTH + 8].copy_from_slice(&length.to_le_bytes());
-    bytes[at::CONTENT_SUM..at::CONTENT_SUM + 8].copy_from_slice(&sum.to_le_bytes());
-    let sum = header_sum(&bytes[..at::HEADER_SUM], &bytes[HEADER..content]);
-    bytes[at::HEADER_SUM..at::HEADER_SUM + 8].copy_from_slice(&sum.to_le_bytes());
+    policy_runtime::table::seal(bytes);
 }
 
 /// Flips, cuts, swaps; now and then several at once.
@@ -211,8 +205,8 @@ fn each_kind_of_wrong_table_says_so() {
     assert_eq!(changed(0, b'P', true), Some(TableError::Foreign));
     assert_eq!(changed(whole.len() - 1, 0xEE, false), Some(TableError::Damaged));
     assert_eq!(changed(at::SOURCES, 9, false), Some(TableError::Damaged));
-    assert_eq!(changed(at::READER, 9, true), Some(TableError::TooNew { format: 1, semantics: 1 }));
-    assert_eq!(changed(at::SEMANTICS, 2, true), Some(TableError::TooNew { format: 1, semantics: 2 }));
+    assert_eq!(changed(at::READER, 9, true), Some(TableError::TooNew { format: FORMAT, semantics: 1 }));
+    assert_eq!(changed(at::SEMANTICS, 2, true), Some(TableError::TooNew { format: FORMAT, semantics: 2 }));
     assert_eq!(changed(at::FORMAT, 0, true), Some(TableError::TooOld { format: 0, semantics: 1 }));
     let mut swapped = whole.clone();
     swapped[at::ENDIAN..at::ENDIAN + 4].reverse();

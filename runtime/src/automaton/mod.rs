@@ -6,6 +6,7 @@
 pub mod layout;
 mod walk;
 
+use crate::bytes::Bytes;
 use layout::{CLASSES, FLAG_FOLD, FLAG_PATH, HEADER, MAGIC, PARTS, Part, VERSION, WIDTH, head};
 use std::fmt;
 
@@ -77,35 +78,36 @@ impl Scratch {
 /// A checked view of one section.
 #[derive(Debug, Clone, Copy)]
 pub struct Automaton<'a> {
-    classes: &'a [u8],
-    parts: [Records<'a>; PARTS],
+    bytes: Bytes<'a>,
+    /// First byte and count of records of each part.
+    parts: [(u32, u32); PARTS],
     path: bool,
     fold: bool,
     first: u32,
     every: u32,
     every_ids: u32,
-    ids: &'a [u8],
     greatest: u32,
 }
 
 /// Records of one part.
 #[derive(Debug, Clone, Copy)]
 struct Records<'a> {
-    bytes: &'a [u8],
+    bytes: Bytes<'a>,
     count: u32,
 }
 
 impl Records<'_> {
-    /// The words of record `i`.
-    #[inline]
     /// Whether this cell lies in the last block of 256, which ends with its last taken cell.
     fn ends_before(&self, i: u32) -> bool {
-        (i as usize) / layout::BLOCK == (self.bytes.len() / 16).saturating_sub(1) / layout::BLOCK
+        i >= self.count
+            && (i as usize) / layout::BLOCK == (self.bytes.len() / 16).saturating_sub(1) / layout::BLOCK
     }
 
+    /// The words of record `i`.
+    #[inline]
     fn get<const N: usize>(&self, i: u32) -> Result<[u32; N], Damaged> {
         let from = (i as usize).checked_mul(N * 4).ok_or(Damaged::Index)?;
-        let bytes = self.bytes.get(from..).and_then(|b| b.get(..N * 4)).ok_or(Damaged::Index)?;
+        let bytes = self.bytes.get(from, N * 4)?;
         let mut out = [0; N];
         for (word, chunk) in out.iter_mut().zip(bytes.as_chunks::<4>().0) {
             *word = u32::from_le_bytes(*chunk);
@@ -114,57 +116,52 @@ impl Records<'_> {
     }
 }
 
-fn word(bytes: &[u8], i: usize) -> Result<u32, Damaged> {
-    let chunk = bytes.get(i * 4..).and_then(<[u8]>::first_chunk::<4>).ok_or(Damaged::Header)?;
-    Ok(u32::from_le_bytes(*chunk))
-}
-
-fn words(bytes: &[u8], from: usize, count: usize) -> Result<&[u8], Damaged> {
-    let start = from.checked_mul(4).ok_or(Damaged::Header)?;
-    let len = count.checked_mul(4).ok_or(Damaged::Header)?;
-    bytes.get(start..).and_then(|b| b.get(..len)).ok_or(Damaged::Header)
-}
-
 impl<'a> Automaton<'a> {
     /// Looks at the header only: constant work, whatever the size.
     ///
     /// # Errors
     /// [`Damaged::Header`] when the bytes are not a whole section of this version.
     pub fn new(bytes: &'a [u8]) -> Result<Automaton<'a>, Damaged> {
-        if word(bytes, head::MAGIC)? != MAGIC || word(bytes, head::VERSION)? != VERSION {
+        Automaton::within(Bytes::from(bytes))
+    }
+
+    /// The same for a part of a table.
+    ///
+    /// # Errors
+    /// As for [`Automaton::new`].
+    pub fn within(bytes: Bytes<'a>) -> Result<Automaton<'a>, Damaged> {
+        let head = bytes.get(0, HEADER * 4).map_err(|_| Damaged::Header)?;
+        let word = |i: usize| -> Result<u32, Damaged> {
+            let chunk = head.get(i * 4..).and_then(<[u8]>::first_chunk::<4>).ok_or(Damaged::Header)?;
+            Ok(u32::from_le_bytes(*chunk))
+        };
+        if word(head::MAGIC)? != MAGIC || word(head::VERSION)? != VERSION {
             return Err(Damaged::Header);
         }
-        if word(bytes, head::WORDS)? as usize * 4 != bytes.len() {
+        if word(head::WORDS)? as usize * 4 != bytes.len() {
             return Err(Damaged::Header);
         }
-        let flags = word(bytes, head::FLAGS)?;
+        let flags = word(head::FLAGS)?;
         if flags & !(FLAG_PATH | FLAG_FOLD) != 0 {
             return Err(Damaged::Header);
         }
-        let mut parts = [Records { bytes: &[], count: 0 }; PARTS];
+        let mut parts = [(0, 0); PARTS];
         for (i, (part, width)) in parts.iter_mut().zip(WIDTH).enumerate() {
-            let offset = word(bytes, head::PARTS + i * 2)? as usize;
-            let count = word(bytes, head::PARTS + i * 2 + 1)?;
-            let len = (count as usize).checked_mul(width).ok_or(Damaged::Header)?;
-            *part = Records { bytes: words(bytes, offset, len)?, count };
+            let offset = word(head::PARTS + i * 2)?.checked_mul(4).ok_or(Damaged::Header)?;
+            let count = word(head::PARTS + i * 2 + 1)?;
+            let len = (count as usize).checked_mul(width * 4).ok_or(Damaged::Header)?;
+            bytes.part(offset as usize, len).map_err(|_| Damaged::Header)?;
+            *part = (offset, count);
         }
-        // The flat ids take the rest behind the last part.
-        let last = word(bytes, head::PARTS + (PARTS - 1) * 2)? as usize;
-        let lists = parts.get(Part::IdLists as usize).ok_or(Damaged::Header)?;
-        let behind = last
-            .checked_mul(4)
-            .and_then(|start| start.checked_add(lists.bytes.len()))
-            .ok_or(Damaged::Header)?;
         Ok(Automaton {
-            classes: words(bytes, HEADER, CLASSES)?,
+            bytes,
             parts,
             path: flags & FLAG_PATH != 0,
             fold: flags & FLAG_FOLD != 0,
-            first: word(bytes, head::FIRST)?,
-            every: word(bytes, head::EVERY)?,
-            every_ids: word(bytes, head::EVERY_IDS)?,
-            ids: bytes.get(behind..).ok_or(Damaged::Header)?,
-            greatest: word(bytes, head::GREATEST)?,
+            first: word(head::FIRST)?,
+            every: word(head::EVERY)?,
+            every_ids: word(head::EVERY_IDS)?,
+            greatest: word(head::GREATEST)?,
         })
     }
 
@@ -201,13 +198,28 @@ impl<'a> Automaton<'a> {
         result
     }
 
-    #[inline]
-    fn records(&self, part: Part) -> Result<&Records<'a>, Damaged> {
-        self.parts.get(part as usize).ok_or(Damaged::Index)
+    fn records(&self, part: Part) -> Result<Records<'a>, Damaged> {
+        let (offset, count) = self.parts.get(part as usize).copied().ok_or(Damaged::Index)?;
+        let width = WIDTH.get(part as usize).copied().ok_or(Damaged::Index)?;
+        Ok(Records { bytes: self.bytes.part(offset as usize, count as usize * width * 4)?, count })
     }
 
-    #[inline]
-    fn class(&self, symbol: usize) -> Result<u32, Damaged> {
-        self.classes.get(symbol).map(|&c| u32::from(c)).ok_or(Damaged::Index)
+    /// An id of the flat lists, which take the rest behind the last part.
+    fn id(&self, at: u32) -> Result<u32, Damaged> {
+        let lists = self.records(Part::IdLists)?;
+        let (offset, _) = self.parts.get(Part::IdLists as usize).copied().ok_or(Damaged::Index)?;
+        let place = (at as usize).checked_mul(4).and_then(|at| at.checked_add(offset as usize + lists.bytes.len()));
+        Ok(self.bytes.u32_at(place.ok_or(Damaged::Index)?)?)
+    }
+
+    /// The class of each symbol.
+    fn classes(&self) -> Result<&'a [u8], Damaged> {
+        Ok(self.bytes.get(HEADER * 4, CLASSES * 4)?)
+    }
+}
+
+impl From<crate::table::read::Damaged> for Damaged {
+    fn from(_: crate::table::read::Damaged) -> Damaged {
+        Damaged::Index
     }
 }

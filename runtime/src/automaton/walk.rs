@@ -70,15 +70,9 @@ impl Each<'_, '_> {
             *slot = list;
             let [first, count, next] = self.automaton.records(Part::IdLists)?.get(list)?;
             for i in 0..count {
-                let at = first.checked_add(i).ok_or(Damaged::Index)? as usize;
-                let chunk = self
-                    .automaton
-                    .ids
-                    .get(at.checked_mul(4).ok_or(Damaged::Index)?..)
-                    .and_then(<[u8]>::first_chunk::<4>)
-                    .ok_or(Damaged::Index)?;
+                let id = self.automaton.id(first.checked_add(i).ok_or(Damaged::Index)?)?;
                 self.left = self.left.checked_sub(1).ok_or(Damaged::Found)?;
-                (self.found)(u32::from_le_bytes(*chunk));
+                (self.found)(id);
             }
             self.left = self.left.checked_sub(1).ok_or(Damaged::Found)?;
             list = next;
@@ -126,7 +120,7 @@ pub(super) fn run<S: Sink>(
 
 fn pass<S: Sink>(walk: &mut Walk<'_, '_>, probes: &mut usize, sink: &mut S) -> Result<(), Damaged> {
     let automaton = walk.automaton;
-    let cells = *automaton.records(Part::Cells)?;
+    let (cells, classes) = (automaton.records(Part::Cells)?, automaton.classes()?);
     let value = walk.value;
     let mut state = automaton.first;
     let [mut base, _, mut fail, id] = cells.get(state)?;
@@ -136,7 +130,7 @@ fn pass<S: Sink>(walk: &mut Walk<'_, '_>, probes: &mut usize, sink: &mut S) -> R
         if symbol == usize::from(b'/') || symbol == usize::from(HOLE) {
             walk.separators += 1;
         }
-        let class = automaton.class(symbol)?;
+        let class = classes.get(symbol).map(|&c| u32::from(c)).ok_or(Damaged::Index)?;
         if class == 0 {
             // No literal holds this byte.
             if state != 0 {
@@ -286,7 +280,7 @@ impl Walk<'_, '_> {
 
     /// Follows the edges of a node over a piece.
     fn follow<S: Sink>(&mut self, node: u32, found: Found, sink: &mut S) -> Result<(), Damaged> {
-        let edges = *self.automaton.records(Part::Edges)?;
+        let edges = self.automaton.records(Part::Edges)?;
         let Some(mask) = edges.count.checked_sub(1) else { return Ok(()) };
         let owner = node.checked_add(1).ok_or(Damaged::Index)?;
         let mut slot = hash(node, found.piece) & mask;
@@ -392,7 +386,7 @@ impl Walk<'_, '_> {
 
     /// Checks what stands around a literal; gives where the whole piece starts and ends.
     fn program(&mut self, at: u32, start: usize, end: usize) -> Result<Option<(usize, usize)>, Damaged> {
-        let programs = *self.automaton.records(Part::Programs)?;
+        let programs = self.automaton.records(Part::Programs)?;
         let mut at = at;
         let (mut from, mut to) = (start, end);
         let mut forward = false;

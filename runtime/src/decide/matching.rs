@@ -6,6 +6,7 @@
 use super::views::View;
 use super::{Stop, same};
 use crate::automaton::{self, Automaton, Scratch};
+use crate::bytes::Bytes;
 use crate::facts::{Access, CommandFact, Facts, Part as WordPart, Word};
 use crate::glob::{self, Syntax};
 use crate::run_match::{Match, folded_in, grants, meets, refuses_words};
@@ -118,17 +119,17 @@ impl<'t, 'f> Matching<'t, 'f> {
     }
 
     /// Every id of an automaton that matches.
-    pub(super) fn each(&mut self, bytes: &[u8], value: &str, found: &mut dyn FnMut(u32)) -> Result<(), Stop> {
-        if bytes.is_empty() {
+    pub(super) fn each(&mut self, bytes: Bytes<'_>, value: &str, found: &mut dyn FnMut(u32)) -> Result<(), Stop> {
+        if bytes.len() == 0 {
             return Ok(());
         }
         self.spend(1, value.len())?;
-        Automaton::new(bytes).and_then(|a| a.each(value.as_bytes(), &mut self.scratch, found)).map_err(stop)
+        Automaton::within(bytes).and_then(|a| a.each(value.as_bytes(), &mut self.scratch, found)).map_err(stop)
     }
 
-    fn best(&mut self, bytes: &[u8], value: &str) -> Result<u32, Stop> {
+    fn best(&mut self, bytes: Bytes<'_>, value: &str) -> Result<u32, Stop> {
         self.spend(1, value.len())?;
-        Automaton::new(bytes).and_then(|a| a.best(value.as_bytes(), &mut self.scratch)).map_err(stop)
+        Automaton::within(bytes).and_then(|a| a.best(value.as_bytes(), &mut self.scratch)).map_err(stop)
     }
 
     /// The patterns of a group that match one name of a value. Without `all`, of each matcher only the greatest that no

@@ -8,13 +8,13 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 1;
+pub const FORMAT: u16 = 2;
 /// The oldest format that this build reads.
-pub const OLDEST: u16 = 1;
+pub const OLDEST: u16 = 2;
 /// The meaning of the rules (`docs/semantics.md`).
 pub const SEMANTICS: u32 = 1;
-/// Unit of later page-wise sums.
-pub const PAGE: u32 = 4096;
+/// Bytes of a page; each has a sum.
+pub const PAGE: usize = crate::bytes::PAGE;
 /// Bytes of the header; the section directory follows.
 pub const HEADER: usize = 128;
 /// Bytes of a directory entry: tag u32, zero u32, offset u64, length u64.
@@ -38,13 +38,13 @@ pub mod at {
     pub const LENGTH: usize = 24;
     /// Count of sections, u32.
     pub const SECTIONS: usize = 32;
-    /// Sum of everything behind the directory, u64.
-    pub const CONTENT_SUM: usize = 40;
+    /// Where the sums of the pages begin, u64: a multiple of the page size, and the end of the content.
+    pub const PAGE_SUMS: usize = 40;
     /// Digest of the sources, 32 bytes.
     pub const SOURCES: usize = 48;
     /// Digest of the compiler build, 32 bytes.
     pub const BUILD: usize = 80;
-    /// Sum of the header before it and of the directory, u64.
+    /// Sum of the header before it, and of directory and roots, u64.
     pub const HEADER_SUM: usize = 112;
 }
 
@@ -54,7 +54,7 @@ pub mod at {
 pub enum Section {
     /// One record: name (text), default (0 none, 1 allow, 2 host, 3 ask, 4 deny), its file and line, ask timeout + 1,
     /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
-    /// folded, exclude exact, exclude folded.
+    /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs.
     Info,
     /// UTF-8 text; a text is (offset, length).
     Texts,
@@ -103,7 +103,7 @@ pub enum Section {
 pub const SECTIONS: usize = 20;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [17, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1];
+pub const WIDTH: [usize; SECTIONS] = [19, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;

@@ -2,6 +2,8 @@
 //!
 //! INVARIANT: every access is checked; a wrong place or count is [`Damaged`], never a panic.
 
+use crate::bytes::Bytes;
+
 /// The table says something that cannot be: its content is not what the compiler wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Damaged;
@@ -17,31 +19,10 @@ impl std::error::Error for Damaged {}
 /// Checked result.
 pub type Read<T> = Result<T, Damaged>;
 
-/// `len` bytes from `start`.
-pub(crate) fn bytes_at(bytes: &[u8], start: usize, len: usize) -> Read<&[u8]> {
-    let end = start.checked_add(len).ok_or(Damaged)?;
-    bytes.get(start..end).ok_or(Damaged)
-}
-
-/// The number at byte `start`.
-pub(crate) fn u32_at(bytes: &[u8], start: usize) -> Read<u32> {
-    let end = start.checked_add(4).ok_or(Damaged)?;
-    match bytes.get(start..end) {
-        Some(&[a, b, c, d]) => Ok(u32::from_le_bytes([a, b, c, d])),
-        _ => Err(Damaged),
-    }
-}
-
-/// The number at byte `start`.
-pub(crate) fn u64_at(bytes: &[u8], start: usize) -> Read<u64> {
-    let (low, high) = (u32_at(bytes, start)?, u32_at(bytes, start.checked_add(4).ok_or(Damaged)?)?);
-    Ok(u64::from(low) | u64::from(high) << 32)
-}
-
 /// Rows of u32 words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rows<'a> {
-    pub(crate) bytes: &'a [u8],
+    pub(crate) bytes: Bytes<'a>,
     pub(crate) width: usize,
 }
 
@@ -55,7 +36,7 @@ impl<'a> Rows<'a> {
     pub(crate) fn get(self, index: u32) -> Read<Row<'a>> {
         let size = 4 * self.width;
         let start = (index as usize).checked_mul(size).ok_or(Damaged)?;
-        Ok(Row(bytes_at(self.bytes, start, size)?))
+        Ok(Row(self.bytes.get(start, size)?))
     }
 }
 
@@ -66,7 +47,8 @@ pub(crate) struct Row<'a>(&'a [u8]);
 impl Row<'_> {
     /// Its word of that number.
     pub(crate) fn word(self, index: usize) -> Read<u32> {
-        u32_at(self.0, index * 4)
+        let bytes = self.0.get(index * 4..).and_then(<[u8]>::first_chunk::<4>).ok_or(Damaged)?;
+        Ok(u32::from_le_bytes(*bytes))
     }
 
     /// Two words that say first and count.
@@ -93,19 +75,19 @@ impl Range {
 /// Words read one after the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Words<'a> {
-    bytes: &'a [u8],
+    bytes: Bytes<'a>,
     at: usize,
 }
 
 impl<'a> Words<'a> {
     /// From the word with this number.
-    pub(crate) fn new(bytes: &'a [u8], word: u32) -> Read<Words<'a>> {
-        Ok(Words { bytes, at: (word as usize).checked_mul(4).ok_or(Damaged)? })
+    pub(crate) fn new(bytes: impl Into<Bytes<'a>>, word: u32) -> Read<Words<'a>> {
+        Ok(Words { bytes: bytes.into(), at: (word as usize).checked_mul(4).ok_or(Damaged)? })
     }
 
     /// The next word.
     pub(crate) fn next(&mut self) -> Read<u32> {
-        let value = u32_at(self.bytes, self.at)?;
+        let value = self.bytes.u32_at(self.at)?;
         self.at += 4;
         Ok(value)
     }

@@ -1,0 +1,207 @@
+//! Bytes of a table, each page summed when it is first looked at.
+//!
+//! INVARIANT: every access is checked against the length, and in a table that is used in place also against the sum of
+//! its page; a page that is not as it was written gives [`Damaged`], never its bytes.
+
+use crate::checksum::checksum;
+use crate::table::read::{Damaged, Read};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+/// Most pages of a table, those of the sums aside: 64 MiB.
+pub const MOST_PAGES: usize = 16 * 1024;
+/// Bytes of a sum.
+pub(crate) const SUM: usize = 8;
+/// Sums on one page.
+const SUMS: usize = PAGE / SUM;
+/// Words of marks: one bit for each page, and one for each page of sums behind these.
+const WORDS: usize = MOST_PAGES / 64 + 1;
+
+/// Which pages of one table were found undamaged. Of a fixed size, whatever the table's.
+#[derive(Debug)]
+pub struct Seen {
+    marks: [AtomicU64; WORDS],
+    damaged: AtomicBool,
+}
+
+impl Default for Seen {
+    fn default() -> Seen {
+        Seen { marks: [const { AtomicU64::new(0) }; WORDS], damaged: AtomicBool::new(false) }
+    }
+}
+
+impl Seen {
+    /// None yet.
+    #[must_use]
+    pub fn new() -> Seen {
+        Seen::default()
+    }
+
+    #[inline]
+    fn has(&self, page: usize) -> bool {
+        self.marks.get(page / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (page % 64) & 1 == 1)
+    }
+
+    fn mark(&self, page: usize) {
+        if let Some(word) = self.marks.get(page / 64) {
+            word.fetch_or(1 << (page % 64), Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a page was not as it was written.
+    #[must_use]
+    pub fn damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+
+    /// How many pages of content were summed.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        let content = self.marks.iter().take(MOST_PAGES / 64);
+        content.map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+    }
+}
+
+/// A table's file with its sums, of which the header has vouched for the roots.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summed<'a> {
+    pub(crate) file: &'a [u8],
+    /// Where the content begins: behind header, directory and roots.
+    pub(crate) content: usize,
+    /// Where the sums begin, at a page.
+    pub(crate) sums: usize,
+    /// The sums of the pages of sums.
+    pub(crate) roots: &'a [u8],
+}
+
+impl<'a> Summed<'a> {
+    /// Pages of content.
+    pub(crate) fn pages(&self) -> usize {
+        self.sums / PAGE
+    }
+
+    fn stored(bytes: &[u8], index: usize) -> Read<u64> {
+        let start = index.checked_mul(SUM).ok_or(Damaged)?;
+        let sum = bytes.get(start..).and_then(<[u8]>::first_chunk::<SUM>).ok_or(Damaged)?;
+        Ok(u64::from_le_bytes(*sum))
+    }
+
+    /// Compares a page of content with its sum, and first the page that holds the sum with its root.
+    #[cold]
+    fn check(&self, seen: &Seen, page: usize) -> Read<()> {
+        let result = self.compare(seen, page);
+        if result.is_err() {
+            seen.damaged.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    fn compare(&self, seen: &Seen, page: usize) -> Read<()> {
+        let group = page / SUMS;
+        let sums = self.file.get(self.sums..).ok_or(Damaged)?;
+        if !seen.has(MOST_PAGES + group) {
+            let start = group.checked_mul(PAGE).ok_or(Damaged)?;
+            let own = sums.get(start..).ok_or(Damaged)?;
+            let own = own.get(..PAGE.min(own.len())).ok_or(Damaged)?;
+            if checksum(own) != Summed::stored(self.roots, group)? {
+                return Err(Damaged);
+            }
+            seen.mark(MOST_PAGES + group);
+        }
+        if checksum(self.page(page)?) != Summed::stored(sums, page)? {
+            return Err(Damaged);
+        }
+        seen.mark(page);
+        Ok(())
+    }
+
+    /// What the sum of a page is of: not the header, whose sum is in itself.
+    pub(crate) fn page(&self, page: usize) -> Read<&'a [u8]> {
+        let start = page.checked_mul(PAGE).ok_or(Damaged)?;
+        let end = (start + PAGE).min(self.sums);
+        self.file.get(start.max(self.content).min(end)..end).ok_or(Damaged)
+    }
+
+    /// Compares everything.
+    pub(crate) fn check_all(&self) -> Read<()> {
+        let seen = Seen::new();
+        (0..self.pages()).try_for_each(|page| self.check(&seen, page))
+    }
+}
+
+/// A part of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Bytes<'a> {
+    bytes: &'a [u8],
+    /// Where it begins in the file.
+    at: usize,
+    lazily: Option<(Summed<'a>, &'a Seen)>,
+}
+
+impl<'a> From<&'a [u8]> for Bytes<'a> {
+    fn from(bytes: &'a [u8]) -> Bytes<'a> {
+        Bytes { bytes, at: 0, lazily: None }
+    }
+}
+
+impl<'a> Bytes<'a> {
+    /// No bytes.
+    pub(crate) const EMPTY: Bytes<'static> = Bytes { bytes: &[], at: 0, lazily: None };
+
+    /// A part of a file whose pages are summed when they are first looked at.
+    pub(crate) fn lazily(
+        summed: Summed<'a>,
+        seen: &'a Seen,
+        start: usize,
+        len: usize,
+    ) -> Read<Bytes<'a>> {
+        let end = start.checked_add(len).ok_or(Damaged)?;
+        Ok(Bytes { bytes: summed.file.get(start..end).ok_or(Damaged)?, at: start, lazily: Some((summed, seen)) })
+    }
+
+    /// How many there are.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// A part of them, not looked at yet.
+    #[inline]
+    pub(crate) fn part(&self, start: usize, len: usize) -> Read<Bytes<'a>> {
+        let end = start.checked_add(len).ok_or(Damaged)?;
+        let bytes = self.bytes.get(start..end).ok_or(Damaged)?;
+        Ok(Bytes { bytes, at: self.at + start, lazily: self.lazily })
+    }
+
+    /// Some of them.
+    #[inline]
+    pub(crate) fn get(&self, start: usize, len: usize) -> Read<&'a [u8]> {
+        let end = start.checked_add(len).ok_or(Damaged)?;
+        let bytes = self.bytes.get(start..end).ok_or(Damaged)?;
+        if let Some((summed, seen)) = &self.lazily
+            && len > 0
+        {
+            for page in (self.at + start) / PAGE..=(self.at + end - 1) / PAGE {
+                if !seen.has(page) {
+                    summed.check(seen, page)?;
+                }
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The number at byte `start`.
+    #[inline]
+    pub(crate) fn u32_at(&self, start: usize) -> Read<u32> {
+        let bytes = self.get(start, 4)?.first_chunk::<4>().ok_or(Damaged)?;
+        Ok(u32::from_le_bytes(*bytes))
+    }
+
+    /// The number at byte `start`.
+    #[inline]
+    pub(crate) fn u64_at(&self, start: usize) -> Read<u64> {
+        let bytes = self.get(start, 8)?.first_chunk::<8>().ok_or(Damaged)?;
+        Ok(u64::from_le_bytes(*bytes))
+    }
+}
