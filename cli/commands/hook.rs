@@ -256,6 +256,8 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
         );
     });
     prepare(host, "it was still deciding the call");
+    // The audit line goes to the folder that the session's record was in.
+    let _folders = policy_engine::open::remember_folders();
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
     let mut remark = String::new();

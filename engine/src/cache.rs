@@ -152,8 +152,7 @@ impl Cache {
     pub fn put(&self, key: &str, table: &[u8], sources: &[Source]) -> Result<(), FileError> {
         let (folder_mode, mode) = if self.shared { (0o755, 0o644) } else { (0o700, 0o600) };
         open::own_folder(&self.folder, folder_mode)?;
-        let head =
-            Head { key: key.to_string(), sources: sources.to_vec(), table_bytes: table.len() };
+        let head = Head { key: key.to_string(), sources: sources.to_vec(), table_bytes: table.len() };
         let file = self.file(key);
         let head = serde_json::to_string(&head)
             .map_err(|error| FileError::new(&file, format!("cannot be written: {error}")))?;

@@ -4,9 +4,9 @@
 
 use crate::cache::now_ns;
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
-use crate::discover::{Found, MAX_STEPS, Search, standing, standing_folder};
+use crate::discover::{Found, MAX_STEPS, Search, standing};
 use crate::layers::{Default_, Layer, Layers};
-use crate::open::Care;
+use crate::open::{self, Care};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
@@ -115,6 +115,8 @@ impl Engine {
     }
 
     fn judge(&mut self, call: &Call) -> Answer {
+        let _folders = open::remember_folders();
+        self.resolver.1.forget();
         let mut scene = self.scene(call);
         if self.options.resolve_links && self.resolver.0 != scene.root {
             let resolver = DiskResolver::new(&[&self.folders.home, &scene.root]);
@@ -138,7 +140,7 @@ impl Engine {
 
     fn scene(&mut self, call: &Call) -> Scene {
         let cwd = absolute(Path::new("/"), &call.cwd);
-        let here = standing_folder(&cwd).unwrap_or(cwd);
+        let here = self.search.standing_folder(&cwd).unwrap_or(cwd);
         let found = self.search.upward(&here, &self.folders.home);
         let mut scene =
             Scene { root: here.clone(), starts: BTreeSet::new(), held: BTreeSet::new(), problem: None };
@@ -245,7 +247,7 @@ impl Engine {
                 Resolution::Other(end) => end,
                 Resolution::Same => path,
             };
-            let Some(folder) = standing_folder(&path) else { continue };
+            let Some(folder) = self.search.standing_folder(&path) else { continue };
             let found = self.search.upward(&folder, &self.folders.home);
             projects.extend(projects_of(&found));
             scene.starts.insert(folder);

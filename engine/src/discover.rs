@@ -28,6 +28,7 @@ pub struct Found {
 #[derive(Debug, Default)]
 pub struct Search {
     seen: BTreeMap<PathBuf, Found>,
+    standing: BTreeMap<PathBuf, Option<PathBuf>>,
 }
 
 impl Search {
@@ -36,16 +37,31 @@ impl Search {
         if let Some(found) = self.seen.get(folder) {
             return found.clone();
         }
-        let found = upward(folder, home);
+        let start = self.standing_folder(folder);
+        let found = start.map_or_else(Found::default, |start| upward(&start, home));
         self.seen.insert(folder.to_path_buf(), found.clone());
         found
     }
-}
 
-/// The folder on disk that holds `path`: the nearest existing one above it, links resolved. None for a path that
-/// has none, or that the user may not look at.
-pub fn standing_folder(path: &Path) -> Option<PathBuf> {
-    path.ancestors().take(MAX_STEPS).find_map(standing)
+    /// The folder on disk that holds `path`: the nearest existing one above it, links resolved. None for a path that
+    /// has none, or that the user may not look at.
+    pub fn standing_folder(&mut self, path: &Path) -> Option<PathBuf> {
+        for at in path.ancestors().take(MAX_STEPS) {
+            let known = self.standing.get(at).cloned();
+            let found = known.unwrap_or_else(|| {
+                let found = standing(at);
+                // What a folder leads to, it is itself.
+                for name in [Some(at), found.as_deref()].into_iter().flatten() {
+                    self.standing.insert(name.to_path_buf(), found.clone());
+                }
+                found
+            });
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
 }
 
 /// The folder that a path is, or that holds the file it is; none when there is nothing.
@@ -54,10 +70,9 @@ pub(crate) fn standing(path: &Path) -> Option<PathBuf> {
     if real.is_dir() { Some(real) } else { real.parent().map(Path::to_path_buf) }
 }
 
-fn upward(folder: &Path, home: &Path) -> Found {
+fn upward(start: &Path, home: &Path) -> Found {
     use std::os::unix::fs::MetadataExt;
     let mut found = Found::default();
-    let Some(start) = standing_folder(folder) else { return found };
     let mut device = None;
     for at in start.ancestors().take(MAX_STEPS) {
         // Home itself is the user's layer; what lies above it is no project either.

@@ -8,6 +8,8 @@ use crate::cache::now_ns;
 use policy_os::Mapped;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
@@ -15,9 +17,13 @@ use std::io::{Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 /// Largest policy source, trust record or compiled table that is read, in bytes.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Most folders that are remembered.
+const MOST_FOLDERS: usize = 64;
 
 /// How much is asked of a file before it is believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,7 +254,7 @@ fn others_write(stat: &Stat) -> bool {
 }
 
 /// Checks every folder above `path` from the root on, and gives the last one open, with the name of the file.
-pub(crate) fn walk(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
+pub(crate) fn walk(path: &Path) -> Result<(Rc<OwnedFd>, &OsStr), FileError> {
     if !path.is_absolute() {
         return Err(FileError::new(path, "is not an absolute path"));
     }
@@ -257,23 +263,69 @@ pub(crate) fn walk(path: &Path) -> Result<(OwnedFd, &OsStr), FileError> {
     Ok((walk_folder(folder)?, name))
 }
 
-fn walk_folder(folder: &Path) -> Result<OwnedFd, FileError> {
-    let flags = folder_flags();
-    let mut at = PathBuf::from("/");
-    let mut fd = rustix::fs::open("/", flags, Mode::empty()).map_err(|e| FileError::system(&at, e))?;
-    check_folder(&at, fd.as_fd())?;
-    for component in folder.components() {
-        match component {
-            Component::RootDir | Component::CurDir => continue,
-            Component::Normal(part) => {
-                at.push(part);
-                fd = open_in(fd.as_fd(), part, &at, flags)?;
-                check_folder(&at, fd.as_fd())?;
-            }
-            Component::ParentDir | Component::Prefix(_) => {
-                return Err(FileError::new(folder, "holds `..`"));
-            }
+thread_local! {
+    /// Folders that were opened and checked since [`remember_folders`]; none when nothing is remembered.
+    static FOLDERS: RefCell<Option<BTreeMap<PathBuf, Rc<OwnedFd>>>> = const { RefCell::new(None) };
+}
+
+/// While it lives, folders that were opened and checked are not opened and checked again by this thread: for the moment of
+/// one decision, which opens several files below the same folders.
+#[must_use]
+pub fn remember_folders() -> Remembered {
+    let outer = FOLDERS.with(|folders| match &mut *folders.borrow_mut() {
+        Some(_) => false,
+        none => {
+            *none = Some(BTreeMap::new());
+            true
         }
+    });
+    Remembered { outer }
+}
+
+/// See [`remember_folders`].
+#[derive(Debug)]
+pub struct Remembered {
+    outer: bool,
+}
+
+impl Drop for Remembered {
+    fn drop(&mut self) {
+        if self.outer {
+            FOLDERS.with(|folders| *folders.borrow_mut() = None);
+        }
+    }
+}
+
+fn remembered(folder: &Path) -> Option<Rc<OwnedFd>> {
+    FOLDERS.with(|folders| folders.borrow().as_ref()?.get(folder).cloned())
+}
+
+fn walk_folder(folder: &Path) -> Result<Rc<OwnedFd>, FileError> {
+    if folder.components().any(|part| matches!(part, Component::ParentDir | Component::Prefix(_))) {
+        return Err(FileError::new(folder, "holds `..`"));
+    }
+    let known = folder.ancestors().find_map(|at| Some((at.to_path_buf(), remembered(at)?)));
+    let (mut at, mut fd) = match known {
+        Some(known) => known,
+        None => {
+            let root = PathBuf::from("/");
+            let fd = rustix::fs::open("/", folder_flags(), Mode::empty())
+                .map_err(|e| FileError::system(&root, e))?;
+            check_folder(&root, fd.as_fd())?;
+            (root, Rc::new(fd))
+        }
+    };
+    let rest = folder.strip_prefix(&at).unwrap_or(folder).to_path_buf();
+    for component in rest.components() {
+        let Component::Normal(part) = component else { continue };
+        at.push(part);
+        fd = Rc::new(open_in(fd.as_fd(), part, &at, folder_flags())?);
+        check_folder(&at, fd.as_fd())?;
+        FOLDERS.with(|folders| {
+            if let Some(folders) = folders.borrow_mut().as_mut().filter(|known| known.len() < MOST_FOLDERS) {
+                folders.insert(at.clone(), Rc::clone(&fd));
+            }
+        });
     }
     Ok(fd)
 }

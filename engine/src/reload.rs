@@ -65,7 +65,10 @@ mod tests {
         assert!(kept.or_last("k", broken(), now).table.is_err());
         kept.remember(BTreeMap::from([("k".to_string(), Rc::new(layer(Ok(vec![1]))))]));
         let last = kept.or_last("k", broken(), now);
-        assert_eq!((last.table.clone(), last.stale.as_deref()), (Ok(Rc::new(vec![1].into())), Some("line 3")));
+        assert_eq!(
+            (last.table.clone(), last.stale.as_deref()),
+            (Ok(Rc::new(vec![1].into())), Some("line 3"))
+        );
         assert_eq!(kept.or_last("k", layer(Ok(vec![2])), now).stale, None);
         let late = now + KEPT + Duration::from_secs(1);
         assert!(kept.or_last("k", broken(), late).table.is_err());

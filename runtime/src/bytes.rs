@@ -150,14 +150,13 @@ impl<'a> Bytes<'a> {
     pub(crate) const EMPTY: Bytes<'static> = Bytes { bytes: &[], at: 0, lazily: None };
 
     /// A part of a file whose pages are summed when they are first looked at.
-    pub(crate) fn lazily(
-        summed: Summed<'a>,
-        seen: &'a Seen,
-        start: usize,
-        len: usize,
-    ) -> Read<Bytes<'a>> {
+    pub(crate) fn lazily(summed: Summed<'a>, seen: &'a Seen, start: usize, len: usize) -> Read<Bytes<'a>> {
         let end = start.checked_add(len).ok_or(Damaged)?;
-        Ok(Bytes { bytes: summed.file.get(start..end).ok_or(Damaged)?, at: start, lazily: Some((summed, seen)) })
+        Ok(Bytes {
+            bytes: summed.file.get(start..end).ok_or(Damaged)?,
+            at: start,
+            lazily: Some((summed, seen)),
+        })
     }
 
     /// How many there are.

@@ -14,8 +14,8 @@ mod tests;
 
 use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
-use policy_runtime::table::{content_start, seal};
 use policy_runtime::table::layout::{self, Section, at, matcher};
+use policy_runtime::table::{content_start, seal};
 use std::fmt;
 use store::{Range, Store};
 

@@ -3,9 +3,10 @@
 //! INVARIANT: nothing is opened and nothing is followed into a network mount; the work for one path is bounded, and
 //! what cannot be told is `Unknown`, never the name as written.
 
-use std::collections::VecDeque;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, VecDeque};
 use std::ffi::OsString;
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Links followed for one path, as Linux does.
@@ -16,6 +17,10 @@ const MAX_COMPONENTS: usize = 512;
 const MAX_COMPONENT_BYTES: usize = 255;
 /// Names of one folder that are looked at.
 const MAX_ENTRIES: usize = 4096;
+/// Bytes that the list of mounts mostly fits into.
+const MOUNTS_BYTES: usize = 16 * 1024;
+/// Folders of one call that are remembered.
+const MAX_PLAIN: usize = 1024;
 /// Longest path that a system call takes, bytes; a longer one cannot exist.
 const MAX_SYSTEM_PATH: usize = 4096;
 
@@ -75,24 +80,44 @@ impl Resolver for NoResolver {
 /// Reads links from disk.
 #[derive(Debug, Clone, Default)]
 pub struct DiskResolver {
-    network: Vec<PathBuf>,
+    trusted: Vec<PathBuf>,
+    /// Read when the first path is looked at.
+    network: OnceCell<Vec<PathBuf>>,
+    /// Names that were seen to be no links, by this call.
+    plain: RefCell<BTreeSet<PathBuf>>,
 }
 
 impl DiskResolver {
     /// A resolver that stays out of network mounts, except those that hold one of the `trusted` folders (the project
     /// and the home are looked at anyway).
     pub fn new(trusted: &[&Path]) -> DiskResolver {
-        // Not there on other systems than Linux: then nothing is known of mounts.
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        DiskResolver { network: network_mounts(&mounts, trusted) }
+        let trusted = trusted.iter().map(|folder| folder.to_path_buf()).collect();
+        DiskResolver { trusted, ..DiskResolver::default() }
+    }
+
+    /// Another call begins: what was no link may be one now.
+    pub fn forget(&self) {
+        self.plain.borrow_mut().clear();
     }
 
     fn forbidden(&self, path: &Path) -> bool {
-        self.network.iter().any(|mount| path.starts_with(mount))
+        let network = self.network.get_or_init(|| network_mounts(&mounts(), &self.trusted));
+        network.iter().any(|mount| path.starts_with(mount))
     }
 }
 
-fn network_mounts(mountinfo: &str, trusted: &[&Path]) -> Vec<PathBuf> {
+/// The mounts of this process. Not there on other systems than Linux: then nothing is known of them.
+fn mounts() -> String {
+    // The kernel writes the list anew for every read, so few and large ones.
+    let mut text = Vec::with_capacity(MOUNTS_BYTES);
+    let read = std::fs::File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
+    if read.is_err() {
+        text.clear();
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn network_mounts(mountinfo: &str, trusted: &[PathBuf]) -> Vec<PathBuf> {
     let mut mounts = Vec::new();
     for line in mountinfo.lines() {
         let Some((front, back)) = line.split_once(" - ") else { continue };
@@ -209,6 +234,9 @@ impl Resolver for DiskResolver {
                 missing = true;
                 continue;
             }
+            if self.plain.borrow().contains(&here) {
+                continue;
+            }
             if self.forbidden(&here) {
                 return Resolution::Unknown;
             }
@@ -226,6 +254,10 @@ impl Resolver for DiskResolver {
                 },
             };
             if !kind.is_symlink() {
+                let mut plain = self.plain.borrow_mut();
+                if kind.is_dir() && plain.len() < MAX_PLAIN {
+                    plain.insert(here.clone());
+                }
                 continue;
             }
             links += 1;
@@ -295,9 +327,9 @@ mod tests {
                     37 35 98:0 / /data rw - ext4 /dev/sda1 rw\n\
                     38 35 98:0 / /home rw - nfs srv:/home rw\n\
                     39 35 98:0 / /ssh rw - fuse.sshfs me@x: rw\n";
-        let mounts = network_mounts(info, &[Path::new("/home/me/project")]);
+        let mounts = network_mounts(info, &[PathBuf::from("/home/me/project")]);
         assert_eq!(mounts, [PathBuf::from("/mnt/a b"), PathBuf::from("/ssh")]);
-        let disk = DiskResolver { network: mounts };
+        let disk = DiskResolver { network: mounts.into(), ..DiskResolver::default() };
         assert_eq!(disk.resolve(Path::new("/ssh/x")), Resolution::Unknown);
     }
 

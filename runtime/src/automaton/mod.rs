@@ -208,7 +208,8 @@ impl<'a> Automaton<'a> {
     fn id(&self, at: u32) -> Result<u32, Damaged> {
         let lists = self.records(Part::IdLists)?;
         let (offset, _) = self.parts.get(Part::IdLists as usize).copied().ok_or(Damaged::Index)?;
-        let place = (at as usize).checked_mul(4).and_then(|at| at.checked_add(offset as usize + lists.bytes.len()));
+        let place =
+            (at as usize).checked_mul(4).and_then(|at| at.checked_add(offset as usize + lists.bytes.len()));
         Ok(self.bytes.u32_at(place.ok_or(Damaged::Index)?)?)
     }
 

@@ -100,8 +100,7 @@ impl<'a> Table<'a> {
         if bytes.len() != frame.end {
             return Err(TableError::Damaged);
         }
-        let (directory, roots) =
-            behind.split_at_checked(frame.directory).ok_or(TableError::Damaged)?;
+        let (directory, roots) = behind.split_at_checked(frame.directory).ok_or(TableError::Damaged)?;
         let sections = sections(&frame, directory).map_err(|_| TableError::Damaged)?;
         let summed = Summed { file: bytes, content: frame.content, sums: frame.sums, roots };
         Ok(Table { header, summed, seen: None, sections })
