@@ -18,6 +18,10 @@ use output::{Outcome, USAGE};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// Most commands give one answer and end.
+#[global_allocator]
+static MEMORY: policy_os::Arena = policy_os::Arena::new();
+
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let flavor = Flavor::of(words.first());
