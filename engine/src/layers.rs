@@ -143,7 +143,11 @@ impl Layers {
         if let Some(entry) = self.cached(cache, &key) {
             return layer(kind, name.to_string(), cached_table(entry));
         }
-        layer(kind, name.to_string(), keep(cache, &key, compile::text(name, text, kind), Vec::new()))
+        layer(
+            kind,
+            name.to_string(),
+            keep(cache, &key, doing::compile(|| compile::text(name, text, kind)), Vec::new()),
+        )
     }
 
     /// The managed layers.
@@ -341,7 +345,8 @@ fn compiled_table(file: &Path, care: Care) -> Result<Option<Tabled>, FileError> 
     if table.bytes().first() != policy_runtime::table::layout::MAGIC.first() {
         return Ok(None);
     }
-    match table.table() {
+    // What a person names is looked at whole while that is cheap, so that damage is told before it matters.
+    match table.whole_table() {
         Ok(_) => Ok(Some(table)),
         Err(error) => Err(FileError::new(file, format!("cannot be used: {error}"))),
     }

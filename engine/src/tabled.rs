@@ -79,6 +79,17 @@ impl Tabled {
         Table::in_place(self.bytes(), &self.seen)
     }
 
+    /// The table, with the sums of all bytes looked at when they are in memory.
+    ///
+    /// # Errors
+    /// When it is not whole, or of another version.
+    pub fn whole_table(&self) -> Result<Table<'_>, TableError> {
+        match &self.held {
+            Held::Memory(_) => Table::open(self.bytes()),
+            Held::Mapped(_) => self.table(),
+        }
+    }
+
     /// Whether a page was found damaged.
     pub fn damaged(&self) -> bool {
         self.seen.damaged()
