@@ -143,7 +143,9 @@ mod tests {
         unsafe {
             let a = arena.alloc(layout(10));
             let b = arena.alloc(layout(10));
-            assert!(arena.place(a).is_some() && b as usize >= a as usize + 10 && (b as usize).is_multiple_of(16));
+            assert!(
+                arena.place(a).is_some() && b as usize >= a as usize + 10 && (b as usize).is_multiple_of(16)
+            );
             a.write_bytes(1, 10);
             b.write_bytes(2, 10);
             let grown = arena.realloc(b, layout(10), 1000);

@@ -4,8 +4,8 @@ use super::generate::{Random, facts, policy};
 use super::{Answer, evaluate};
 use crate::emit::emit;
 use policy_runtime::facts::Facts;
-use policy_runtime::table::layout::{ENTRY, FORMAT, HEADER, at};
 use policy_runtime::table::TableError;
+use policy_runtime::table::layout::{ENTRY, FORMAT, HEADER, at};
 use policy_runtime::verdict::Decision;
 use policy_runtime::{Context, Table, decide};
 
