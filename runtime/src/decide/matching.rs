@@ -119,12 +119,19 @@ impl<'t, 'f> Matching<'t, 'f> {
     }
 
     /// Every id of an automaton that matches.
-    pub(super) fn each(&mut self, bytes: Bytes<'_>, value: &str, found: &mut dyn FnMut(u32)) -> Result<(), Stop> {
+    pub(super) fn each(
+        &mut self,
+        bytes: Bytes<'_>,
+        value: &str,
+        found: &mut dyn FnMut(u32),
+    ) -> Result<(), Stop> {
         if bytes.len() == 0 {
             return Ok(());
         }
         self.spend(1, value.len())?;
-        Automaton::within(bytes).and_then(|a| a.each(value.as_bytes(), &mut self.scratch, found)).map_err(stop)
+        Automaton::within(bytes)
+            .and_then(|a| a.each(value.as_bytes(), &mut self.scratch, found))
+            .map_err(stop)
     }
 
     fn best(&mut self, bytes: Bytes<'_>, value: &str) -> Result<u32, Stop> {
