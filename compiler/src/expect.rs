@@ -104,16 +104,25 @@ fn got_word(decision: Decision) -> &'static str {
     }
 }
 
+/// The command that decided, when it is only a part of the text: one of a chain, or one that another runs.
+fn part<'s>(case: &ExpectCase, step: &'s Step) -> Option<&'s str> {
+    match &case.args.node {
+        ast::ExpectArgs::Command(all) if !step.value.is_empty() && *all != step.value => Some(&step.value),
+        _ => None,
+    }
+}
+
 fn decided(case: &ExpectCase, step: Option<&Step>, decision: Decision) -> String {
     let Some(step) = step else { return "decided by nothing".to_owned() };
     match step.rule.as_str() {
-        "default" | "" if step.place.line == 0 => match &case.args.node {
-            ast::ExpectArgs::Command(all) if !step.value.is_empty() && *all != step.value => {
-                format!("no rule answers `{}`, and no default is written", step.value)
-            }
-            _ => "no rule answers and no default is written".to_owned(),
+        "default" | "" if step.place.line == 0 => match part(case, step) {
+            Some(value) => format!("no rule answers `{value}`, and no default is written"),
+            None => "no rule answers and no default is written".to_owned(),
         },
-        "default" | "" => format!("decided by the default, `{}`", decision.word()),
+        "default" | "" => match part(case, step) {
+            Some(value) => format!("`{value}` gets the default, `{}`", decision.word()),
+            None => format!("decided by the default, `{}`", decision.word()),
+        },
         "built-in" => format!("decided by what no policy can change: {}", step.because),
         rule => {
             let kind = if step.guard { "guard" } else { "rule" };
@@ -135,6 +144,9 @@ fn explained(error: Diagnostic, sources: &SourceMap, step: Option<&Step>, case: 
     let help = match (case.effect.node, step.rule.as_str()) {
         (ast::Effect::Allow, _) if step.rule == "built-in" => {
             "what cannot be understood is never allowed; write the call more simply".to_owned()
+        }
+        (ast::Effect::Allow, "default" | "") if words && part(case, step).is_some() => {
+            "each command of a text, and each that another one runs, needs an `allow` of its own".to_owned()
         }
         (ast::Effect::Allow, "default" | "") if words => {
             "no line matches: an `allow` needs exactly these words; `...` lets further words follow"

@@ -44,6 +44,16 @@ pub fn pack(name: &str) -> Option<&'static str> {
     PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text)
 }
 
+/// The pack that has the block of this full name.
+pub(crate) fn of_block(name: &str) -> Option<&str> {
+    name.rsplit_once('/').map(|(pack, _)| pack).filter(|known| pack(known).is_some())
+}
+
+/// The packs that people choose from: what is known of programs is always there.
+pub(crate) fn offered() -> impl Iterator<Item = &'static str> {
+    PACKS.iter().map(|(name, _)| *name).filter(|name| !name.starts_with("std/programs"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use crate::code::{Code, Sink};
 use crate::lists::{Lists, TOOLS_PACK};
 use crate::packs;
 use crate::pattern::{braces, path};
-use crate::text::{listed, nearest};
+use crate::text::nearest;
 use policy_grammar::ast;
 use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::{FileId, SourceMap, Span};
@@ -365,11 +365,12 @@ impl<'a, 'b> Resolver<'a, 'b> {
         let names = packs::PACKS.iter().map(|(n, _)| *n);
         let error =
             Code::UnknownPack.error(format!("no pack is named `{}`", name.node), name.span, "not a pack");
-        let help = match nearest(&name.node, names.clone()) {
+        let help = match nearest(&name.node, names) {
             Some(near) => format!("write `{near}`"),
             None if packs::PACKS.is_empty() => "this build has no packs".to_owned(),
             None => {
-                format!("the packs are {}; your own files are used as `\"./name.policy\"`", listed(names))
+                let all: Vec<String> = packs::offered().map(|name| format!("`{name}`")).collect();
+                format!("the packs are {}; your own files are used as `\"./name.policy\"`", all.join(", "))
             }
         };
         self.sink.push(error.with_help(help));

@@ -41,7 +41,10 @@ pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
         let Some((first, does)) = open.first().filter(|_| told.insert(line)) else { continue };
         let message = match open.len() {
             1 => format!("`{first}` {does}, and this line takes any flag"),
-            more => format!("`{first}` {does}, and so do {} more flags that this line takes", more - 1),
+            2 => format!("`{first}` {does}, and this line takes it and one more flag of the kind"),
+            more => {
+                format!("`{first}` {does}, and this line takes it and {} more flags of the kind", more - 1)
+            }
         };
         let flags: Vec<&str> = open.iter().map(|(flag, _)| *flag).take(MOST_TOLD).collect();
         let program = stage.program.first().map_or("", String::as_str);

@@ -6,6 +6,7 @@ use super::line::{Home, Only};
 use super::{Builder, note, seconds};
 use crate::code::Code;
 use crate::ir;
+use crate::packs;
 use crate::plan::{Body, Instance, Part, Plan};
 use crate::text::nearest;
 use policy_grammar::ast;
@@ -151,7 +152,12 @@ impl Builder<'_> {
                     self.guards.keys().map(String::as_str).find(|n| n.rsplit('/').next() == Some(&to.node))
                 }) {
                     Some(near) => error.with_help(format!("write `{near}`")),
-                    None => error.with_help("an exception opens a guard of its own layer, by its full name"),
+                    None => error.with_help(match packs::of_block(&to.node) {
+                        Some(pack) => {
+                            format!("write `use {pack}` above: an exception opens a guard of its own layer")
+                        }
+                        None => "an exception opens a guard of its own layer, by its full name".to_owned(),
+                    }),
                 }
             };
             self.sink.push(error);

@@ -90,7 +90,10 @@ impl Problem {
                 .with_help("write the choices side by side"),
             Problem::Unanchored(spelling) => {
                 let bare = spelling.trim_start_matches("../").trim_start_matches('/');
-                let help = if spelling.starts_with("..") {
+                let home = HOMES.iter().find_map(|home| spelling.strip_prefix(home));
+                let help = if let Some(below) = home {
+                    format!("nothing is expanded here: write `~{below}` for the home folder")
+                } else if spelling.starts_with("..") {
                     format!("name the folder itself: `~/...`, `/...`, or `**/{bare}` for any folder")
                 } else if spelling.starts_with('~') {
                     "write `~/...` for your own home folder, or the whole path from `/`".to_owned()
@@ -118,6 +121,9 @@ impl Problem {
         }
     }
 }
+
+/// How shells write the home folder, and a pattern does not.
+const HOMES: [&str; 4] = ["$HOME", "${HOME}", "$env:USERPROFILE", "%USERPROFILE%"];
 
 /// Refuses what no pattern may be.
 pub(crate) fn check(text: &str) -> Result<(), Problem> {

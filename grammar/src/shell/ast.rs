@@ -188,6 +188,9 @@ impl Tree<'_> {
             _ => (POSIX | ZSH, "another shell"),
         };
         let found = self.otherwise.iter().find(|other| other.shells & shells != 0)?;
-        Some((found.at, format!("`{}` is read in another way by {shell}", found.what)))
+        // A kind of construct is named by words, a piece of text as it was written.
+        let words = ["a ", "an ", "this "].iter().any(|article| found.what.starts_with(article));
+        let what = if words { found.what.to_owned() } else { format!("`{}`", found.what) };
+        Some((found.at, format!("{what} is read in another way by {shell}")))
     }
 }
