@@ -105,11 +105,16 @@ Examples:
         after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --dialect powershell 'gci C:\\ | ri -Recurse'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
     )]
     Shell(ShellArgs),
-    /// Answer one hook event from standard input (see `docs/hosts.md`).
+    /// Answer one hook event from standard input.
     #[command(after_help = "\
 Examples:
   policy hook --host claude-code
-  policy hook --host generic --policy team.policy < event.json")]
+  policy hook --host generic --policy team.policy < event.json
+
+Claude Code calls it when `~/.claude/settings.json` says so, with the path that `command -v policy` prints:
+  {\"hooks\": {\"PreToolUse\": [{\"matcher\": \"*\", \"hooks\": [
+    {\"type\": \"command\", \"command\": \"/usr/local/bin/policy\", \"args\": [\"hook\", \"--host\", \"claude-code\"], \"timeout\": 600, \"onFailure\": \"block\"}]}]}}
+Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and read the `decision`: `--host generic`")]
     Hook(HookArgs),
     /// Show the log of decisions.
     #[command(

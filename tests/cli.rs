@@ -33,6 +33,13 @@ impl World {
         command
     }
 
+    /// The help of a command; the hook gives it for these words alone.
+    fn help(&self, command: &str) -> String {
+        let output = self.command(&[command, "--help"]).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     fn run(&self, words: &[&str]) -> Output {
         let home = self.0.join("home").display().to_string();
         let words: Vec<&str> = words.iter().copied().chain(["--home", &home]).collect();
@@ -285,9 +292,19 @@ fn what_is_printed_ends_its_line_and_help_lists_what_does_something() {
     }
     let partly = world.run(&["explain", "bash", "{\"command\": \"python3 -c 'import foo; foo.bar()'\"}"]);
     assert!(String::from_utf8_lossy(&partly.stdout).contains("its code is not wholly understood"));
-    let help = |words: &[&str]| String::from_utf8_lossy(&world.run(words).stdout).into_owned();
+    let [hook, check] = ["hook", "check"].map(|name| world.help(name));
     for option in ["--format", "--quiet", "--verbose"] {
-        assert!(!help(&["hook", "--help"]).contains(option), "{option}");
-        assert!(help(&["check", "--help"]).contains(option), "{option}");
+        assert!(!hook.contains(option), "{option}");
+        assert!(check.contains(option), "{option}");
     }
+}
+
+#[test]
+fn the_help_of_the_hook_registers_it_as_the_page_does() {
+    let without_blanks = |text: &str| text.split_whitespace().collect::<String>();
+    let page = include_str!("../docs/hosts.md");
+    let entry = page.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(serde_json::from_str::<Value>(entry).is_ok(), "{entry}");
+    let help = World::new("hook-help").help("hook");
+    assert!(without_blanks(&help).contains(&without_blanks(entry)), "{help}");
 }
