@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """notices.py [--check]: writes THIRD_PARTY_NOTICES.md from the crates the binary is built with.
 
-Every crate of the normal dependency closure is listed with its version, licence expression and authors' licence
-files. A licence that is not on the list of accepted ones ends with an error. --check only compares.
+Every crate of the normal dependency closure is listed with its version, license expression and authors' license
+files. A license that is not on the list of accepted ones ends with an error. --check only compares.
 """
 import hashlib, json, os, re, subprocess, sys
 
@@ -11,7 +11,7 @@ ACCEPTED = {"MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", 
 
 
 def accepted(expression):
-    """One accepted licence per OR, all of an AND; enough for the expressions crates really use."""
+    """One accepted license per OR, all of an AND; enough for the expressions crates really use."""
     expression = expression.replace("/", " OR ")
     for part in re.split(r"\s+AND\s+", re.sub(r"[()]", "", expression)):
         if not any(choice.strip() in ACCEPTED for choice in re.split(r"\s+OR\s+", part)):
@@ -36,12 +36,12 @@ def main():
     crates = sorted((packages[i] for i in seen if packages[i]["source"]), key=lambda p: (p["name"], p["version"]))
     texts, out, bad = {}, [], []
     out.append("# Third-party notices\n\nWritten by `.ci/notices.py`; do not edit. The crates that `policy` is built with:\n")
-    out.append("| crate | version | licence |\n|---|---|---|")
+    out.append("| crate | version | license |\n|---|---|---|")
     for p in crates:
-        licence = p["license"] or "see file"
-        if not accepted(licence):
-            bad.append(f"{p['name']} {p['version']}: {licence}")
-        out.append(f"| {p['name']} | {p['version']} | {licence} |")
+        license = p["license"] or "see file"
+        if not accepted(license):
+            bad.append(f"{p['name']} {p['version']}: {license}")
+        out.append(f"| {p['name']} | {p['version']} | {license} |")
         folder = os.path.dirname(p["manifest_path"])
         for name in sorted(os.listdir(folder)):
             if re.match(r"(?i)(licen[sc]e|copying|notice)", name) and os.path.isfile(os.path.join(folder, name)):
@@ -52,12 +52,12 @@ def main():
         out.append(f"\n## {', '.join(sorted(set(users)))}\n\n```text\n{text}\n```")
     result = "\n".join(out) + "\n"
     if bad:
-        sys.exit("licences that are not accepted:\n  " + "\n  ".join(bad))
+        sys.exit("licenses that are not accepted:\n  " + "\n  ".join(bad))
     path = os.path.join(root, "THIRD_PARTY_NOTICES.md")
     if "--check" in sys.argv:
         if not os.path.exists(path) or open(path, encoding="utf-8").read() != result:
             sys.exit("THIRD_PARTY_NOTICES.md is not what .ci/notices.py writes: run it and commit the result")
-        print(f"{len(crates)} crates, all licences accepted")
+        print(f"{len(crates)} crates, all licenses accepted")
     else:
         open(path, "w", encoding="utf-8").write(result)
         print(f"wrote {path}: {len(crates)} crates")

@@ -160,17 +160,20 @@ impl Page<'_> {
 
     /// The comments between the header and the first item.
     fn opening(&mut self, file: &File) {
-        let end = file.items.first().map_or(u32::MAX, |item| span_of(item).start);
-        let lines: Vec<&str> = file
-            .comments
-            .iter()
-            .filter(|comment| comment.own_line && comment.text.span.start < end)
-            .map(|comment| comment.text.node.trim_start_matches('#').trim())
-            .collect();
+        let lines = opening(file);
         if !lines.is_empty() {
             let _ = writeln!(self.out, "{}\n", lines.join("\n"));
         }
     }
+}
+
+fn opening(file: &File) -> Vec<&str> {
+    let end = file.items.first().map_or(u32::MAX, |item| span_of(item).start);
+    file.comments
+        .iter()
+        .filter(|comment| comment.own_line && comment.text.span.start < end)
+        .map(|comment| comment.text.node.trim_start_matches('#').trim())
+        .collect()
 }
 
 fn span_of(item: &Item) -> Span {
@@ -193,6 +196,10 @@ fn span_of(item: &Item) -> Span {
 
 #[test]
 fn docs_rules() {
+    let mut index = format!(
+        "# Packs\n\nWhat `use` takes, each with the first sentence of its page. Generated from `policies/std`; `{REFRESH}` writes it.\n\n\
+         | pack | is |\n|---|---|\n"
+    );
     for (pack, text) in policy_compiler::PACKS {
         let parsed = policy_grammar::parse(FileId(0), text);
         assert_eq!(parsed.diagnostics, [], "{pack}");
@@ -207,7 +214,11 @@ fn docs_rules() {
             made.item(item);
         }
         page(&format!("rules/{file}.md"), &(made.out.trim_end().to_owned() + "\n"));
+        let about = opening(&parsed.file).join(" ");
+        let sentence = about.split_once(". ").map_or(about.trim_end_matches('.'), |(first, _)| first);
+        let _ = writeln!(index, "| [`{pack}`]({file}.md) | {} |", sentence.replace('|', "\\|"));
     }
+    page("rules/README.md", &index);
 }
 
 /// A page of a pack that is gone.
@@ -215,6 +226,9 @@ fn docs_rules() {
 fn docs_of_no_pack() {
     for (name, _) in crate::support::files("docs/rules", ".md") {
         let pack = format!("std/{}", name.trim_end_matches(".md"));
-        assert!(policy_compiler::pack(&pack).is_some(), "docs/rules/{name} is the page of no pack");
+        assert!(
+            name == "README.md" || policy_compiler::pack(&pack).is_some(),
+            "docs/rules/{name} is the page of no pack"
+        );
     }
 }

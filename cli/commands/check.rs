@@ -140,6 +140,7 @@ fn report(answer: &Answer, context: &Context) {
             text.push_str(&format!("  instead: {}\n", visible(&step.suggest)));
         }
     }
+    text.push_str(&observing(verdict));
     for found in &verdict.findings {
         if Some(&found.rule) != first(verdict).map(|step| &step.rule) {
             text.push_str(&format!(
@@ -152,6 +153,14 @@ fn report(answer: &Answer, context: &Context) {
     }
     notes(answer, out, &mut text);
     print(&text);
+}
+
+/// What `mode observe` lets through.
+pub(crate) fn observing(verdict: &Verdict) -> String {
+    verdict
+        .observed
+        .map(|enforced| format!("  mode observe: enforced, it would be {}\n", enforced.word()))
+        .unwrap_or_default()
 }
 
 /// What a person should know about the layers.

@@ -80,7 +80,8 @@ fn kept(file: &Path, kind: Kind, folders: &Folders) -> String {
     };
     match made.iter().find_map(|layer| layer.table.as_ref().err()) {
         Some(cause) => format!("not in force: {cause}"),
-        None => match made.iter().find(|layer| !layer.note.is_empty()) {
+        // The file itself stands behind the copy that was trusted.
+        None => match made.iter().rev().find(|layer| !layer.note.is_empty()) {
             Some(layer) => format!("in the cache; {}", layer.note),
             None => "in the cache".to_string(),
         },

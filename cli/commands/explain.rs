@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: every layer that was asked is named, also when it says nothing.
 
-use super::check::{call, engine, notes, reason, word};
+use super::check::{call, engine, notes, observing, reason, word};
 use super::compile::grants;
 use crate::args::ExplainArgs;
 use crate::context::Context;
@@ -82,9 +82,7 @@ fn why(answer: &Answer, context: &Context) -> String {
             "  no opinion: the host's own permission system decides; where there is none it is asked\n",
         );
     }
-    if let Some(observed) = verdict.observed {
-        text.push_str(&format!("  mode observe: enforced, it would be {}\n", observed.word()));
-    }
+    text.push_str(&observing(verdict));
     text.push_str("\nthe call touches\n");
     for fact in touched(&answer.facts) {
         text.push_str(&format!("  {}\n", visible(&fact)));

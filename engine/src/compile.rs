@@ -261,19 +261,6 @@ fn digest(map: &SourceMap) -> [u8; 32] {
 /// The layer that is always on: nothing but `std/self`.
 pub const ALWAYS: &str = "policy \"self\" language 1\n";
 
-/// Packs that let code of the project run. Who wants that says so by using them.
-pub const LOOPS: &[&str] = &[
-    "std/cargo",
-    "std/dotnet",
-    "std/go",
-    "std/jvm",
-    "std/make",
-    "std/npm",
-    "std/php",
-    "std/python",
-    "std/ruby",
-];
-
 /// The default where no layer exists.
 pub fn default_text(which: Default_) -> String {
     if which == Default_::AgentFirewall {
@@ -282,7 +269,7 @@ pub fn default_text(which: Default_) -> String {
     let mut text = "policy \"built-in default\" language 1\n\ndefault host\n\n".to_string();
     let apart = ["std/self", "std/agent-firewall", "std/tools", "std/readonly"];
     for (name, _) in policy_compiler::PACKS {
-        if !apart.contains(name) && !LOOPS.contains(name) && !name.starts_with("std/programs") {
+        if !apart.contains(name) && !crate::starter::is_loop(name) && !name.starts_with("std/programs") {
             text.push_str(&format!("use {name}\n"));
         }
     }

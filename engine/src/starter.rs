@@ -81,6 +81,11 @@ const SIGNS: &[Sign] = &[
     sign("MODULE.bazel", "Bazel", "std/make", "bazel build, test, query", "bazel test //..."),
 ];
 
+/// Whether a pack lets code of the project run. Who wants that says so by using it.
+pub fn is_loop(pack: &str) -> bool {
+    SIGNS.iter().any(|sign| sign.pack == pack)
+}
+
 /// What is found in a folder.
 pub fn found(folder: &Path) -> Vec<&'static Sign> {
     let mut found: Vec<&Sign> = Vec::new();

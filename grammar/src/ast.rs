@@ -109,8 +109,10 @@ pub enum SeverityWord {
 }
 
 /// A top-level item.
-// Nearly every item is a block, so a box would cost more than it saves.
-#[allow(clippy::large_enum_variant)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every item is a block, so a box would cost more than it saves"
+)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     /// `default ask`.

@@ -119,6 +119,21 @@ fn shell_grants_are_counted() {
 }
 
 #[test]
+fn a_flag_that_is_taken_back_runs_nothing() {
+    let counted = |line: &str| {
+        let text = format!("policy \"t\" language 1\nrule r on bash {{ {line} }}");
+        compiled(&text, &Setup::default()).0.summary.shell_lines
+    };
+    assert_eq!(counted("allow run `sed ...`"), 1);
+    assert_eq!(counted("allow run `sed ...` except `sed {-f,--file}`"), 0);
+    assert_eq!(counted("allow run `sed ...` except `sed -f`"), 1);
+    assert_eq!(counted("allow run `{sed,gsed} ...` except `sed {-f,--file}`"), 1);
+    assert_eq!(counted("allow run `sed ...` except `sed * {-f,--file}`"), 1);
+    assert_eq!(counted("allow run `{ls,make}`"), 1);
+    assert_eq!(counted("allow run `npm {ls,test}`"), 1);
+}
+
+#[test]
 fn what_runs_code_is_told_by_the_data_of_programs() {
     // One compile for all: each takes what is known of all programs.
     let counted = |patterns: &[&str]| {

@@ -567,7 +567,7 @@ fn matching(toks: &[Tok<'_, '_>], open: usize) -> Option<(usize, Vec<usize>)> {
 }
 
 /// The items of `{1..3}`, `{a..c}`, `{01..10..2}`: outer `None` when too many, inner `None` when it is no sequence.
-#[allow(clippy::option_option)]
+#[expect(clippy::option_option, reason = "too many is no answer, no sequence is one")]
 fn sequence<'b, 'a>(inner: &[Tok<'b, 'a>], most: usize) -> Option<Option<Vec<Vec<Tok<'b, 'a>>>>> {
     let mut text = String::new();
     for tok in inner {

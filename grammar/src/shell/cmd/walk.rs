@@ -325,7 +325,7 @@ impl Reader<'_, '_, '_> {
     }
 
     /// A command of cmd's own, or one that reads flags as they do.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     fn list(
         &mut self,
         words: Vec<Word>,
@@ -366,7 +366,7 @@ impl Reader<'_, '_, '_> {
             .replace(super::expand::HOME, "~")
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     fn native(
         &mut self,
         words: Vec<Word>,

@@ -96,7 +96,7 @@ impl<'t> Walk<'_, '_, 't> {
     }
 
     /// Where input comes from and output goes behind redirections. `met` are the channels of each.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "where bytes come from and go")]
     pub(crate) fn through(
         &mut self,
         redirects: &[Redirect],

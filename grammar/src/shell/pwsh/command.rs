@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
             .collect()
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     fn run_cmdlet(
         &mut self,
         written: &str,
@@ -248,7 +248,7 @@ impl Reader<'_, '_> {
     }
 
     /// What a cmdlet runs besides its blocks, and what it changes in the session.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     fn runs(
         &mut self,
         cmdlet: &str,

@@ -171,7 +171,7 @@ impl Reader<'_, '_> {
     }
 
     /// Lists a cmdlet; the index of its command.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     pub(super) fn push(
         &mut self,
         words: Vec<Word>,

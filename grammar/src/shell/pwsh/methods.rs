@@ -194,7 +194,7 @@ impl Reader<'_, '_> {
         Target { value, ty: None, ..on }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "what a member is asked of")]
     fn own_member(
         &mut self,
         on: &Value,
@@ -312,7 +312,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "what a member is asked of")]
     fn static_member(
         &mut self,
         ty: &str,

@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
     }
 
     /// A program: what it runs is found as for every shell.
-    #[allow(clippy::too_many_arguments)]
+    #[expect(clippy::too_many_arguments, reason = "the parts of one command")]
     pub(super) fn native(
         &mut self,
         name: Word,
