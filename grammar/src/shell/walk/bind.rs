@@ -87,7 +87,8 @@ impl Walk<'_, '_, '_> {
                 stdin: call.stdin.clone(),
                 from: call.from,
                 to: call.to,
-                deferred: true,
+                // This reading is of the call, where the folder is known; the body itself is read as of any time.
+                deferred: call.deferred,
             };
             let (place, depth, dialect) = (Some(self.place_of(call.range)), self.depth + 1, self.dialect);
             let task = Task { text, env, ctx, place, depth, dialect, guess: true, code: None };
