@@ -9,6 +9,8 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 mod trie;
+#[cfg(test)]
+mod work_tests;
 mod write;
 
 pub use policy_runtime::glob::Syntax;
