@@ -45,23 +45,20 @@ impl Lines {
 
 /// Counts newlines, in sums of bytes that the compiler turns into vectors.
 fn newlines(text: &[u8]) -> u64 {
-    let (blocks, tail) = text.as_chunks::<{ 16 * 255 }>();
-    let mut count = 0u64;
-    let mut block_count = |rows: &[[u8; 16]]| {
-        let mut lanes = [0u8; 16];
+    const LANES: usize = 64;
+    let mut count = 0;
+    for block in text.chunks(LANES * 255) {
+        let (rows, rest) = block.as_chunks::<LANES>();
+        let mut lanes = [0u8; LANES];
         for row in rows {
             for (lane, byte) in lanes.iter_mut().zip(row) {
                 *lane += u8::from(*byte == b'\n');
             }
         }
-        count += lanes.iter().map(|lane| u64::from(*lane)).sum::<u64>();
-    };
-    for block in blocks {
-        block_count(block.as_chunks().0);
+        let rest = rest.iter().filter(|byte| **byte == b'\n').count();
+        count += lanes.iter().map(|lane| u64::from(*lane)).sum::<u64>() + rest as u64;
     }
-    let (rows, rest) = tail.as_chunks();
-    block_count(rows);
-    count + rest.iter().filter(|byte| **byte == b'\n').count() as u64
+    count
 }
 
 #[cfg(test)]
@@ -73,13 +70,13 @@ mod tests {
         let text: Vec<u8> = (0..20_000u32)
             .map(|i| if i.wrapping_mul(2_654_435_761) >> 29 == 0 { b'\n' } else { b'x' })
             .collect();
-        for end in [0, 1, 15, 16, 17, 4080, 4081, 9000, 20_000] {
+        for end in [0, 1, 63, 64, 65, 9000, 16_319, 16_320, 16_321, 20_000] {
             assert_eq!(
                 newlines(&text[..end]),
                 text[..end].iter().filter(|byte| **byte == b'\n').count() as u64
             );
         }
-        assert_eq!(newlines(&[b'\n'; 10_000]), 10_000);
+        assert_eq!(newlines(&[b'\n'; 50_000]), 50_000);
     }
 
     #[test]

@@ -19,9 +19,9 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// How often it is met in text, in parts of 4096⁴.
+    /// How often it is met in text, as a weight.
     pub(super) fn cost(&self) -> u64 {
-        self.sets.iter().fold(1, |product: u64, set| product.saturating_mul(frequency(set).max(1)))
+        met(&self.sets.map(|set| often(|byte| set.has(byte)))).max(1)
     }
 
     /// Every value that the hash has to know.
@@ -68,33 +68,98 @@ pub(super) fn choose(literal: &[Part], before: Option<Set>, behind: Option<Set>)
             }
         }
         let open = window.care.count_zeros() / 8;
-        if found == WINDOW && open <= 1 && best.is_none_or(|best| window.cost() < best.cost()) {
+        // A class costs many bits of the bitmap: it stands in only where a literal is too short.
+        let key = |window: &Window| (window.care.count_zeros(), window.cost());
+        if found == WINDOW && open <= 1 && best.is_none_or(|best| key(&window) < key(&best)) {
             best = Some(window);
         }
     }
     best
 }
 
-/// How often a byte is met in source text, in parts of 4096.
-fn frequency_of(byte: u8) -> u64 {
+/// Kinds of text: how much of all text each is, in 64ths.
+///
+/// Bytes that stand together are of one kind. Without that, four capitals would seem to be rarer than they are.
+const SHARES: [u64; 4] = [40, 9, 4, 11];
+
+/// For each kind of text a weight.
+type Often = [u64; SHARES.len()];
+
+/// How often each byte is met in each kind of text, in 1024ths.
+#[expect(clippy::indexing_slicing, reason = "the compiler evaluates it")]
+const BYTES: [Often; 256] = {
+    let mut bytes = [[0; SHARES.len()]; 256];
+    let mut byte = 0;
+    while byte < bytes.len() {
+        bytes[byte] = [words(byte as u8), capitals(byte as u8), numbers(byte as u8), anything(byte as u8)];
+        byte += 1;
+    }
+    bytes
+};
+
+const fn words(byte: u8) -> u64 {
     match byte {
-        b' ' => 600,
-        b'e' | b't' => 260,
-        b'a' | b'i' | b'n' | b'o' | b'r' | b's' => 200,
-        b'c' | b'd' | b'f' | b'l' | b'm' | b'p' | b'u' => 110,
-        b'\n' => 110,
-        b'a'..=b'z' => 45,
-        b'_' | b'.' | b'(' | b')' | b',' | b':' | b';' | b'/' => 60,
-        b'-' | b'=' | b'"' | b'0' | b'1' | b'*' => 35,
-        b'A'..=b'Z' | b'0'..=b'9' => 15,
-        b'!'..=b'~' => 20,
-        0x80.. => 3,
+        b'e' | b't' => 100,
+        b'a' | b'i' | b'n' | b'o' | b'r' | b's' => 70,
+        b'c' | b'd' | b'f' | b'l' | b'm' | b'p' | b'u' => 35,
+        b'a'..=b'z' => 12,
+        b' ' => 100,
+        b'_' => 30,
+        b'A'..=b'Z' | b'0'..=b'9' => 4,
+        b'.' | b'(' | b':' | b'"' | b',' | b'\n' => 20,
+        b'!'..=b'~' => 1,
+        _ => 0,
+    }
+}
+
+const fn capitals(byte: u8) -> u64 {
+    match byte {
+        b'_' => 110,
+        b'0'..=b'9' => 10,
+        b' ' | b',' | b'\n' => 10,
+        b'A'..=b'Z' => words(byte.to_ascii_lowercase()),
+        b'a'..=b'z' => 6,
+        b'!'..=b'~' => 1,
+        _ => 0,
+    }
+}
+
+const fn numbers(byte: u8) -> u64 {
+    match byte {
+        b'0'..=b'9' => 70,
+        b'a'..=b'f' | b'x' => 25,
+        b'A'..=b'F' | b'.' | b',' | b' ' | b'-' | b'_' => 18,
+        b'!'..=b'~' => 2,
+        _ => 0,
+    }
+}
+
+const fn anything(byte: u8) -> u64 {
+    match byte {
+        b' ' => 400,
+        b'\n' => 60,
+        b'/' | b'(' | b')' | b'=' | b'"' | b'.' | b',' | b';' | b':' | b'*' => 30,
+        b'!'..=b'~' => 4,
         _ => 1,
     }
 }
 
-fn frequency(set: &Set) -> u64 {
-    set.bytes().map(frequency_of).sum()
+/// How often a byte is met that is taken.
+fn often(takes: impl Fn(u8) -> bool) -> Often {
+    let mut sums = Often::default();
+    for (_, often) in (0..=255).zip(&BYTES).filter(|(byte, _)| takes(*byte)) {
+        sums.iter_mut().zip(often).for_each(|(sum, often)| *sum += often);
+    }
+    sums
+}
+
+/// How often a window is met whose bytes are met that often, as a weight.
+fn met(bytes: &[Often; WINDOW]) -> u64 {
+    let mut products = SHARES;
+    for often in bytes {
+        products.iter_mut().zip(often).for_each(|(product, often)| *product *= often);
+    }
+    products.iter().sum()
 }
 
 /// Low nibbles of four bytes, then high nibbles: what one bucket takes.
@@ -112,39 +177,67 @@ fn nibbles(window: &Window) -> Nibbles {
     nibbles
 }
 
-fn join(mut bucket: Nibbles, more: &Nibbles) -> Nibbles {
-    bucket.iter_mut().zip(more).for_each(|(bits, more)| *bits |= more);
-    bucket
+/// What one bucket takes, and how often it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Bucket {
+    nibbles: Nibbles,
+    often: [Often; WINDOW],
+    cost: u64,
 }
 
-/// How often a bucket takes a window of text.
-fn cost(bucket: &Nibbles) -> u64 {
-    let (low, high) = bucket.split_at(WINDOW);
-    low.iter().zip(high).fold(1, |product: u64, (low, high)| {
-        let taken = (0..=255u8).filter(|byte| low >> (byte & 15) & high >> (byte >> 4) & 1 == 1);
-        product.saturating_mul(taken.map(frequency_of).sum())
-    })
+impl Bucket {
+    /// The bucket with one more window.
+    fn with(mut self, more: &Nibbles) -> Self {
+        let before = self.nibbles;
+        self.nibbles.iter_mut().zip(more).for_each(|(bits, more)| *bits |= more);
+        if self.nibbles == before {
+            return self;
+        }
+        let (low, high) = self.nibbles.split_at(WINDOW);
+        let (low_before, high_before) = before.split_at(WINDOW);
+        let places = low.iter().zip(high).zip(low_before.iter().zip(high_before));
+        for (place, (now, before)) in self.often.iter_mut().zip(places) {
+            if now != before {
+                *place = often(|byte| now.0 >> (byte & 15) & now.1 >> (byte >> 4) & 1 == 1);
+            }
+        }
+        self.cost = met(&self.often);
+        self
+    }
 }
+
+/// How often the assignment of windows to buckets is gone over.
+const PASSES: usize = 3;
+/// Windows up to which that is done more than once.
+const PASSES_UP_TO: usize = 1000;
 
 /// Nibble masks for all windows: each goes into the bucket that it makes worse the least.
 pub(super) fn masks(windows: &[Window]) -> [[u8; 32]; MASKS] {
-    let mut buckets = [([0u16; MASKS], 0u64); BUCKETS];
-    for window in windows {
-        let nibbles = nibbles(window);
-        let joined = buckets.iter().enumerate().map(|(index, (bucket, before))| {
-            let joined = join(*bucket, &nibbles);
-            let after = cost(&joined);
-            (after.saturating_sub(*before), index, joined, after)
-        });
-        if let Some((_, index, joined, after)) = joined.min_by_key(|(worse, index, _, _)| (*worse, *index))
-            && let Some(bucket) = buckets.get_mut(index)
+    let wanted: Vec<Nibbles> = windows.iter().map(nibbles).collect();
+    let mut places: Vec<Option<usize>> = vec![None; windows.len()];
+    let mut buckets = [Bucket::default(); BUCKETS];
+    let passes = if windows.len() <= PASSES_UP_TO { PASSES } else { 1 };
+    for number in (0..passes).flat_map(|_| 0..windows.len()) {
+        let Some(nibbles) = wanted.get(number) else { continue };
+        if let Some(old) = places.get_mut(number).and_then(Option::take)
+            && let Some(bucket) = buckets.get_mut(old)
         {
-            *bucket = (joined, after);
+            let rest = wanted.iter().zip(&places).filter(|(_, place)| **place == Some(old));
+            *bucket = rest.fold(Bucket::default(), |bucket, (nibbles, _)| bucket.with(nibbles));
+        }
+        let joined = buckets.map(|bucket| (bucket.with(nibbles), bucket.cost));
+        let worse =
+            joined.iter().enumerate().min_by_key(|(index, (now, before))| (now.cost - before, *index));
+        if let Some((index, (now, _))) = worse
+            && let (Some(bucket), Some(place)) = (buckets.get_mut(index), places.get_mut(number))
+        {
+            *bucket = *now;
+            *place = Some(index);
         }
     }
     let mut masks = [[0; 32]; MASKS];
-    for (index, (bucket, _)) in buckets.iter().enumerate() {
-        for (mask, nibbles) in masks.iter_mut().zip(bucket) {
+    for (index, bucket) in buckets.iter().enumerate() {
+        for (mask, nibbles) in masks.iter_mut().zip(bucket.nibbles) {
             let row = mask.iter_mut().skip(index / 8 * 16).take(16);
             row.enumerate()
                 .for_each(|(nibble, bits)| *bits |= ((nibbles >> nibble & 1) as u8) << (index % 8));

@@ -6,12 +6,12 @@
 #![expect(unsafe_code, reason = "vector loads, and calls that need a feature of the processor")]
 
 use super::Batch;
-use crate::layout::{WINDOW, hash};
+use crate::layout::WINDOW;
 use crate::section::Section;
 use std::arch::x86_64::{
-    __m256i, _mm_loadu_si128, _mm256_alignr_epi8, _mm256_and_si256, _mm256_broadcastsi128_si256,
-    _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_set1_epi8, _mm256_setzero_si256,
-    _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_testz_si256,
+    __cpuid, __cpuid_count, __m256i, _mm_loadu_si128, _mm256_alignr_epi8, _mm256_and_si256,
+    _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _xgetbv,
 };
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -31,12 +31,26 @@ pub(super) fn known() -> Option<Option<Token>> {
 }
 
 /// Asks the processor, once a process.
+///
+/// The two questions that matter, where the standard library would ask ten.
 pub(super) fn ask() -> Option<Token> {
     known().unwrap_or_else(|| {
-        let has = std::arch::is_x86_feature_detected!("avx2");
+        let has = has_avx2();
         ASKED.store(1 + u8::from(has), Ordering::Relaxed);
         has.then_some(Token(()))
     })
+}
+
+fn has_avx2() -> bool {
+    const AVX_AND_SAVED: u32 = 1 << 28 | 1 << 27;
+    let leaf1 = __cpuid(1);
+    if leaf1.ecx & AVX_AND_SAVED != AVX_AND_SAVED {
+        return false;
+    }
+    // SAFETY: the bit 27 of the first leaf says that the instruction exists and the system allows it.
+    let saved = unsafe { _xgetbv(0) };
+    // A processor with AVX has leaf 13, hence leaf 7: there is no need to ask for the last leaf.
+    saved & 6 == 6 && __cpuid_count(7, 0).ebx >> 5 & 1 == 1
 }
 
 /// Like the scalar path, up to the last whole vector or a full batch; returns where it stopped.
@@ -64,8 +78,16 @@ fn load_mask(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
+/// Vectors of one block.
+const BLOCK: usize = 32;
+/// Most candidates of a block.
+pub(super) const MOST_OF_A_BLOCK: usize = 16 * BLOCK;
+
 /// Both halves of a vector look at the same 16 bytes, each for eight of the buckets. What the four bytes of a window say
 /// of its buckets is shifted so that all four stand where the fourth byte is.
+///
+/// The masks of a block are gathered first and looked at then, without a branch on whether a vector has any: which have
+/// is as good as random, and a branch that is guessed wrong costs more than the block's arithmetic.
 #[target_feature(enable = "avx2")]
 fn fill_avx2(section: &Section<'_>, text: &[u8], from: usize, to: usize, batch: &mut Batch) -> usize {
     let Some(part) = text.get(from..to.saturating_add(WINDOW - 1).min(text.len())) else { return to };
@@ -73,40 +95,50 @@ fn fill_avx2(section: &Section<'_>, text: &[u8], from: usize, to: usize, batch: 
     let (l0, l1, l2, l3) = (load_mask(l0), load_mask(l1), load_mask(l2), load_mask(l3));
     let (h0, h1, h2, h3) = (load_mask(h0), load_mask(h1), load_mask(h2), load_mask(h3));
     let (low_bits, zero) = (_mm256_set1_epi8(15), _mm256_setzero_si256());
+    // Zeros stand for what is before the part, so that no window begins there.
     let (mut before0, mut before1, mut before2) = (zero, zero, zero);
     let (vectors, _) = part.as_chunks::<16>();
     let mut done = 0;
-    for vector in vectors {
-        let bytes = load(vector);
-        let low = _mm256_and_si256(bytes, low_bits);
-        let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
-        let of = |l, h| _mm256_and_si256(_mm256_shuffle_epi8(l, low), _mm256_shuffle_epi8(h, high));
-        let (r0, r1, r2, r3) = (of(l0, h0), of(l1, h1), of(l2, h2), of(l3, h3));
-        let buckets = _mm256_and_si256(
-            _mm256_and_si256(_mm256_alignr_epi8::<13>(r0, before0), _mm256_alignr_epi8::<14>(r1, before1)),
-            _mm256_and_si256(_mm256_alignr_epi8::<15>(r2, before2), r3),
-        );
-        (before0, before1, before2) = (r0, r1, r2);
-        if _mm256_testz_si256(buckets, buckets) == 0 {
+    for block in vectors.chunks(BLOCK) {
+        let mut gathered = [0u32; BLOCK];
+        let mut count = 0;
+        for (number, vector) in block.iter().enumerate() {
+            let bytes = load(vector);
+            let low = _mm256_and_si256(bytes, low_bits);
+            let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low_bits);
+            let of = |l, h| _mm256_and_si256(_mm256_shuffle_epi8(l, low), _mm256_shuffle_epi8(h, high));
+            let (r0, r1, r2, r3) = (of(l0, h0), of(l1, h1), of(l2, h2), of(l3, h3));
+            let buckets = _mm256_and_si256(
+                _mm256_and_si256(
+                    _mm256_alignr_epi8::<13>(r0, before0),
+                    _mm256_alignr_epi8::<14>(r1, before1),
+                ),
+                _mm256_and_si256(_mm256_alignr_epi8::<15>(r2, before2), r3),
+            );
+            (before0, before1, before2) = (r0, r1, r2);
             let none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(buckets, zero)) as u32;
-            let mut bits = (!none | !none >> 16) & 0xFFFF;
+            let bits = (!none | !none >> 16) & 0xFFFF;
+            if let Some(slot) = gathered.get_mut(count) {
+                *slot = (number as u32) << 16 | bits;
+                count += usize::from(bits != 0);
+            }
+        }
+        for slot in gathered.iter().take(count) {
+            let mut bits = slot & 0xFFFF;
             while bits != 0 {
-                // The window ends at this byte. The first windows of a part may begin before it: they are masked out
-                // by the zeros that stand for what is before.
-                let end = done + bits.trailing_zeros() as usize + 1;
+                // The window ends at this byte.
+                let end = done + (slot >> 16 << 4) as usize + bits.trailing_zeros() as usize + 1;
                 bits &= bits - 1;
                 let start = end.wrapping_sub(WINDOW);
                 if let Some(bytes) = part.get(start..end).and_then(|bytes| bytes.first_chunk()) {
-                    let hash = hash(u32::from_le_bytes(*bytes), section.multiplier);
-                    let byte = section.bitmap.get(usize::from(hash >> 3)).copied().unwrap_or(0);
-                    batch.push(from + start, byte >> (hash & 7) & 1 == 1);
+                    batch.push(from + start, section.has(u32::from_le_bytes(*bytes)));
                 }
             }
-            if batch.room() < 16 {
-                return from + done + 16 - (WINDOW - 1);
-            }
         }
-        done += 16;
+        done += 16 * block.len();
+        if batch.room() < MOST_OF_A_BLOCK {
+            break;
+        }
     }
     from + done.saturating_sub(WINDOW - 1)
 }

@@ -23,7 +23,7 @@ pub enum Path {
 }
 
 /// Bytes from which asking the processor pays.
-const ASK_FROM: u64 = 64 * 1024;
+const ASK_FROM: u64 = 32 * 1024;
 
 /// What runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Path {
 }
 
 /// Most candidates of one call.
-pub(crate) const BATCH: usize = 256;
+pub(crate) const BATCH: usize = 1024;
 
 /// Windows that may belong to a literal.
 pub(crate) struct Batch {
@@ -116,23 +116,34 @@ pub(crate) fn fill(
         #[cfg(target_arch = "x86_64")]
         Level::Avx2(token) => {
             let done = avx2::fill(token, section, text, from, to, batch);
-            if batch.room() < 16 { done } else { scalar(section, text, done, to, batch) }
+            if batch.room() < avx2::MOST_OF_A_BLOCK { done } else { scalar(section, text, done, to, batch) }
         }
     }
 }
 
+/// Four windows lie in one word of eight bytes; there is one branch on whether the bitmap knows one of them.
 fn scalar(section: &Section<'_>, text: &[u8], from: usize, to: usize, batch: &mut Batch) -> usize {
-    let Some(part) = text.get(from..to.saturating_add(WINDOW - 1).min(text.len())) else { return to };
-    for (index, bytes) in part.array_windows::<WINDOW>().enumerate() {
-        let window = u32::from_le_bytes(*bytes);
-        if section.has(window) && admits(section.masks, *bytes) {
-            batch.push(from + index, true);
-            if batch.room() == 0 {
-                return from + index + 1;
-            }
+    let mut at = from;
+    while at < to && batch.room() >= WINDOW {
+        let Some(rest) = text.get(at..) else { return to };
+        let (word, windows) = match rest.first_chunk::<8>() {
+            Some(bytes) => (u64::from_le_bytes(*bytes), WINDOW.min(to - at)),
+            None => (window(rest, 0).map_or(0, u64::from), 1),
+        };
+        let known = |index: usize| u32::from(section.has((word >> (8 * index)) as u32)) << index;
+        let mut bits = known(0) | known(1) | known(2) | known(3);
+        while bits != 0 {
+            let index = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            let bytes = rest.get(index..).and_then(|rest| rest.first_chunk());
+            batch.push(
+                at + index,
+                index < windows && bytes.is_some_and(|bytes| admits(section.masks, *bytes)),
+            );
         }
+        at += windows;
     }
-    to
+    at
 }
 
 /// Whether some bucket takes the four bytes.
