@@ -76,7 +76,8 @@ fn damage_behind_a_sum_that_fits() {
     let section = sample();
     let (mut refused, mut scanned) = (0, 0);
     let mut state = 88_172_645_463_325_252u64;
-    for round in 0..6000usize {
+    let times = std::env::var("POLICY_SCAN_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    for round in 0..6000usize * times {
         let mut damaged = section.clone();
         for _ in 0..=round % 3 {
             state ^= state << 13;

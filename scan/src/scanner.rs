@@ -152,7 +152,7 @@ impl<'a> Scanner<'a> {
         while from < windows.end {
             from = fill(level, &self.section, piece.text, from, windows.end, &mut batch);
             for at in batch.windows() {
-                if self.candidate(pass, piece, *at, sink)?.is_break() {
+                if self.candidate(pass, piece, at, sink)?.is_break() {
                     return Ok(Outcome::Stopped);
                 }
             }

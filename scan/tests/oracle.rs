@@ -4,7 +4,7 @@
 //! overlaps a hit of it.
 
 use crate::patterns::patterns;
-use crate::support::{Random, all, section, text, tree};
+use crate::support::{Random, all, rounds, section, seed, text, tree};
 use policy_scan::{Outcome, Path};
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson;
@@ -40,13 +40,13 @@ fn ends(dfa: &Dfa, text: &[u8], start: usize, out: &mut BTreeSet<(u64, u64)>) {
     }
 }
 
-fn check(patterns: &[String], rounds: u64, len: usize, seed: u64) -> usize {
+fn check(patterns: &[String], times: u64, len: usize, number: u64) -> usize {
     let trees: Vec<_> = patterns.iter().map(|pattern| tree(pattern)).collect();
     let automata: Vec<_> = patterns.iter().map(|pattern| automaton(pattern)).collect();
     let section = section(patterns);
-    let mut random = Random(seed);
+    let mut random = seed(number);
     let mut matches = 0;
-    for _ in 0..rounds {
+    for _ in 0..times {
         let text = text(&trees, &mut random, len);
         let (found, outcome) = all(&section, &text, Path::Auto);
         assert_eq!(outcome, Ok(Outcome::Complete));
@@ -76,7 +76,7 @@ fn check(patterns: &[String], rounds: u64, len: usize, seed: u64) -> usize {
 
 #[test]
 fn real_patterns() {
-    assert!(check(&patterns(60), 60, 1500, 1) > 1000);
+    assert!(check(&patterns(60), rounds(60), 1500, 1) > 1000);
 }
 
 /// Patterns made for trouble: automata on both sides, literals in the middle, overlapping classes, all that can be asked.
@@ -104,7 +104,7 @@ fn odd_patterns() {
         r"[0-9]abc",
     ]
     .map(String::from);
-    assert!(check(&odd, 300, 600, 2) > 1000);
+    assert!(check(&odd, rounds(300), 600, 2) > 1000);
     for (index, pattern) in odd.iter().enumerate() {
         assert!(
             check(std::slice::from_ref(pattern), 20, 300, 3 + index as u64) > 0
@@ -117,9 +117,9 @@ fn odd_patterns() {
 /// Patterns that a generator wrote.
 #[test]
 fn random_patterns() {
-    let mut random = Random(99);
+    let mut random = seed(99);
     let mut built = 0;
-    for round in 0..300 {
+    for round in 0..rounds(300) {
         let part = |random: &mut Random| {
             let classes = ["[ab]", "[a-c]", "[0-9]", "\\w", "[^a]", "-", "(?:a|bc)", "\\b", "(?:ab?)", "c"];
             let counts = ["", "?", "*", "{2}", "{1,3}", "+"];

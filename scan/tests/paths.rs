@@ -3,7 +3,7 @@
 //! INVARIANT: the same hits, places and errors, whatever the way and the cuts.
 
 use crate::patterns::patterns;
-use crate::support::{Random, all, chunked, section, text, tree};
+use crate::support::{Random, all, chunked, rounds, section, seed, text, tree};
 use policy_scan::Path;
 
 fn same(section: &[u8], text: &[u8], random: &mut Random) {
@@ -21,9 +21,9 @@ fn random_texts() {
     let patterns = patterns(200);
     let trees: Vec<_> = patterns.iter().map(|pattern| tree(pattern)).collect();
     let section = section(&patterns);
-    let mut random = Random(5);
+    let mut random = seed(5);
     for len in [0, 1, 3, 4, 5, 15, 16, 17, 18, 19, 20, 31, 33, 100, 1000, 5000, 20_000, 100_000, 300_000] {
-        for _ in 0..3 {
+        for _ in 0..rounds(3) {
             let text = text(&trees, &mut random, len);
             same(&section, &text, &mut random);
         }
@@ -38,8 +38,8 @@ fn random_texts() {
 #[test]
 fn noise() {
     let section = section(&[r"\x00\xffBI", "(?i)abcd", "[a-z]{0,3}xyz[0-9]", r"\xe9\xe8\xe7\xe6"]);
-    let mut random = Random(6);
-    for _ in 0..30 {
+    let mut random = seed(6);
+    for _ in 0..rounds(30) {
         let mut text: Vec<u8> = (0..random.below(5000)).map(|_| random.next() as u8).collect();
         for _ in 0..text.len() / 50 {
             let piece = [&b"\x00\xffBI"[..], b"aBcD", b"xyz1", b"\xe9\xe8\xe7\xe6", b"\xc9\xc8\xc7\xc6"]
@@ -56,7 +56,7 @@ fn noise() {
 #[test]
 fn stuffed_texts() {
     let section = section(&patterns(200));
-    let mut random = Random(7);
+    let mut random = seed(7);
     for piece in [
         "token",
         "eyJ",
@@ -81,5 +81,5 @@ fn over_the_budget() {
     let section = section(&patterns);
     let mut text = b"some code\n".repeat(2000);
     text.extend(vec![b'a'; 100_000]);
-    same(&section, &text, &mut Random(8));
+    same(&section, &text, &mut seed(8));
 }

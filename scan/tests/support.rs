@@ -10,8 +10,26 @@ use std::ops::ControlFlow;
 /// A hit without its lifetime: id, start, end, line, column, text.
 pub(crate) type Found = (u32, u64, u64, u64, u64, Vec<u8>);
 
+/// A number of the environment.
+fn number(name: &str, otherwise: u64) -> u64 {
+    std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
+}
+
+/// How often a random test is repeated: `POLICY_SCAN_ROUNDS` times what it asks for.
+pub(crate) fn rounds(asked: u64) -> u64 {
+    asked * number("POLICY_SCAN_ROUNDS", 1)
+}
+
+/// The seed of a random test, another with another `POLICY_SCAN_SEED`.
+pub(crate) fn seed(seed: u64) -> Random {
+    Random(
+        (seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            ^ number("POLICY_SCAN_SEED", 0).wrapping_mul(0xBF58_476D_1CE4_E5B9),
+    )
+}
+
 /// A random number generator (xorshift).
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     pub(crate) fn next(&mut self) -> u64 {

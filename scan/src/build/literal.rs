@@ -3,8 +3,10 @@
 //! INVARIANT: the ways of a pattern together match exactly what it matches; every way has one of its literals.
 
 use super::set::{End, Set, edge};
-use super::window::{self, Window};
+use super::window;
+use crate::layout::WINDOW;
 use regex_syntax::hir::{Class, Hir, HirKind};
+use std::ops::Range;
 
 /// A byte of a literal, lower case if both cases match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,7 +142,7 @@ fn bytes_of(class: &Class) -> Option<Vec<Part>> {
 /// The best sequence of parts that is one of few literals.
 fn best(items: &[Hir]) -> Option<Way> {
     let choices: Vec<_> = items.iter().map(choices).collect();
-    let mut best: Option<(_, Way)> = None;
+    let mut best: Option<(_, Range<usize>, _)> = None;
     for first in 0..items.len() {
         let mut literals = vec![Vec::new()];
         for (last, choices) in choices.iter().enumerate().skip(first) {
@@ -153,27 +155,34 @@ fn best(items: &[Hir]) -> Option<Way> {
             if literals.iter().any(|literal| literal.len() > MAX_LITERAL) {
                 break;
             }
-            let before = side(items, 0..first);
-            let behind = side(items, last + 1..items.len());
-            let Some(cost) = cost(&literals, &before, &behind) else { continue };
+            let Some(cost) = cost(&literals, items, first..last + 1) else { continue };
             let least = literals.iter().map(Vec::len).min().unwrap_or(0);
             let key = (cost, std::cmp::Reverse(least));
-            if best.as_ref().is_none_or(|(other, _)| key < *other) {
-                best = Some((key, Way { literals: literals.clone(), before, behind }));
+            if best.as_ref().is_none_or(|(other, _, _)| key < *other) {
+                best = Some((key, first..last + 1, literals.clone()));
             }
         }
     }
-    best.map(|(_, way)| way)
+    let (_, range, literals) = best?;
+    Some(Way { literals, before: side(items, 0..range.start), behind: side(items, range.end..items.len()) })
 }
 
-fn side(items: &[Hir], range: std::ops::Range<usize>) -> Hir {
+fn side(items: &[Hir], range: Range<usize>) -> Hir {
     Hir::concat(items.get(range).unwrap_or_default().to_vec())
 }
 
-/// How often the windows of these literals are met; `None` if one has no window.
-fn cost(literals: &[Vec<Part>], before: &Hir, behind: &Hir) -> Option<u64> {
-    let (before, behind) = (edge(before, End::Last), edge(behind, End::First));
-    let windows: Option<Vec<Window>> =
-        literals.iter().map(|literal| window::choose(literal, before, behind)).collect();
-    Some(windows?.iter().fold(0, |sum: u64, window| sum.saturating_add(window.cost())))
+/// How often the windows of these literals are met; `None` if one has no window. They stand at `range` of the parts.
+fn cost(literals: &[Vec<Part>], items: &[Hir], range: Range<usize>) -> Option<u64> {
+    let short = literals.iter().any(|literal| literal.len() < WINDOW);
+    let (before, behind) = if short {
+        (
+            edge(&side(items, 0..range.start), End::Last),
+            edge(&side(items, range.end..items.len()), End::First),
+        )
+    } else {
+        (None, None)
+    };
+    literals.iter().try_fold(0, |sum: u64, literal| {
+        Some(sum.saturating_add(window::choose(literal, before, behind)?.cost))
+    })
 }

@@ -16,14 +16,11 @@ pub(super) struct Window {
     pub(super) care: u32,
     /// Where the window begins behind the literal's first byte.
     pub(super) offset: i16,
+    /// How often it is met in text, as a weight.
+    pub(super) cost: u64,
 }
 
 impl Window {
-    /// How often it is met in text, as a weight.
-    pub(super) fn cost(&self) -> u64 {
-        met(&self.sets.map(|set| often(|byte| set.has(byte)))).max(1)
-    }
-
     /// Every value that the hash has to know.
     pub(super) fn values(&self) -> Vec<u32> {
         let open = self.sets.iter().enumerate().find(|(index, _)| self.care >> (8 * index) & 0xFF == 0);
@@ -37,44 +34,57 @@ impl Window {
 }
 
 /// The window of a literal that is met least often. `before` and `behind` are the bytes that always stand beside it.
+///
+/// A class costs many bits of the bitmap: it stands in only where the literal is too short.
 pub(super) fn choose(literal: &[Part], before: Option<Set>, behind: Option<Set>) -> Option<Window> {
-    let set = |at: isize| -> Option<(Set, Option<Part>)> {
-        match usize::try_from(at) {
-            Err(_) => before.filter(|_| at == -1).map(|set| (set, None)),
-            Ok(at) => match literal.get(at) {
-                Some(part) => Some((part.set(), Some(*part))),
-                None => behind.filter(|_| at == literal.len()).map(|set| (set, None)),
-            },
-        }
-    };
+    let (before, behind) = if literal.len() < WINDOW { (before, behind) } else { (None, None) };
+    let beside =
+        |set: Option<Set>| set.map(|set| Place { set, part: None, often: often(|byte| set.has(byte)) });
+    let places: Vec<Place> = beside(before)
+        .into_iter()
+        .chain(literal.iter().map(|part| Place { set: part.set(), part: Some(*part), often: part.often() }))
+        .chain(beside(behind))
+        .collect();
+    let first = if before.is_some() { -1 } else { 0 };
     let mut best: Option<Window> = None;
-    for offset in -1..=literal.len() as isize {
-        let mut window = Window {
-            sets: [Set::default(); WINDOW],
-            value: 0,
-            fold: 0,
-            care: 0,
-            offset: i16::try_from(offset).ok()?,
-        };
-        let mut found = 0;
-        for (index, slot) in window.sets.iter_mut().enumerate() {
-            let Some((set, part)) = set(offset + index as isize) else { break };
-            found += 1;
-            *slot = set;
-            if let Some(part) = part {
+    for (offset, places) in (first..).zip(places.array_windows::<WINDOW>()) {
+        let [a, b, c, d] = places;
+        let cost = met([&a.often, &b.often, &c.often, &d.often]).max(1);
+        let mut window =
+            Window { sets: [a.set, b.set, c.set, d.set], value: 0, fold: 0, care: 0, offset, cost };
+        for (index, place) in places.iter().enumerate() {
+            if let Some(part) = place.part {
                 window.value |= u32::from(part.byte) << (8 * index);
                 window.fold |= u32::from(part.fold) << (8 * index);
                 window.care |= 0xFF << (8 * index);
             }
         }
         let open = window.care.count_zeros() / 8;
-        // A class costs many bits of the bitmap: it stands in only where a literal is too short.
-        let key = |window: &Window| (window.care.count_zeros(), window.cost());
-        if found == WINDOW && open <= 1 && best.is_none_or(|best| key(&window) < key(&best)) {
+        if open <= 1 && best.is_none_or(|best| cost < best.cost) {
             best = Some(window);
         }
     }
     best
+}
+
+/// A byte of a window.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    set: Set,
+    /// `None` for a class.
+    part: Option<Part>,
+    often: Often,
+}
+
+impl Part {
+    fn often(self) -> Often {
+        let of = |byte: u8| BYTES.get(usize::from(byte)).copied().unwrap_or_default();
+        let mut often = of(self.byte);
+        if self.fold != 0 {
+            often.iter_mut().zip(of(self.byte.to_ascii_uppercase())).for_each(|(often, more)| *often += more);
+        }
+        often
+    }
 }
 
 /// Kinds of text: how much of all text each is, in 64ths.
@@ -154,7 +164,7 @@ fn often(takes: impl Fn(u8) -> bool) -> Often {
 }
 
 /// How often a window is met whose bytes are met that often, as a weight.
-fn met(bytes: &[Often; WINDOW]) -> u64 {
+fn met(bytes: [&Often; WINDOW]) -> u64 {
     let mut products = SHARES;
     for often in bytes {
         products.iter_mut().zip(often).for_each(|(product, often)| *product *= often);
@@ -201,7 +211,7 @@ impl Bucket {
                 *place = often(|byte| now.0 >> (byte & 15) & now.1 >> (byte >> 4) & 1 == 1);
             }
         }
-        self.cost = met(&self.often);
+        self.cost = met(self.often.each_ref());
         self
     }
 }

@@ -23,6 +23,7 @@ pub enum Path {
 }
 
 /// Bytes from which asking the processor pays.
+#[cfg(target_arch = "x86_64")]
 const ASK_FROM: u64 = 32 * 1024;
 
 /// What runs.
@@ -35,6 +36,7 @@ pub(crate) enum Level {
 
 impl Path {
     /// The level for a text of which `bytes` are known to exist.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "nothing to ask"))]
     pub(crate) fn level(self, bytes: u64) -> Level {
         match self {
             Self::Scalar => Level::Scalar,
@@ -47,10 +49,7 @@ impl Path {
             #[cfg(target_arch = "x86_64")]
             Self::Vector => avx2::ask().map_or(Level::Scalar, Level::Avx2),
             #[cfg(not(target_arch = "x86_64"))]
-            _ => {
-                let _ = bytes >= ASK_FROM;
-                Level::Scalar
-            }
+            Self::Auto | Self::Vector => Level::Scalar,
         }
     }
 
@@ -62,28 +61,33 @@ impl Path {
 }
 
 /// Most candidates of one call.
-pub(crate) const BATCH: usize = 1024;
+const BATCH: usize = 1024;
+/// Most windows of one call.
+const MOST_WINDOWS: usize = 1 << 16;
 
 /// Windows that may belong to a literal.
 pub(crate) struct Batch {
-    at: [usize; BATCH],
+    /// Where the first window of the call begins.
+    base: usize,
+    /// Distances from there.
+    at: [u16; BATCH],
     len: usize,
 }
 
 impl Batch {
     pub(crate) fn new() -> Self {
-        Self { at: [0; BATCH], len: 0 }
+        Self { base: 0, at: [0; BATCH], len: 0 }
     }
 
-    pub(crate) fn windows(&self) -> &[usize] {
-        self.at.get(..self.len).unwrap_or_default()
+    pub(crate) fn windows(&self) -> impl Iterator<Item = usize> {
+        self.at.iter().take(self.len).map(|at| self.base + usize::from(*at))
     }
 
     /// Notes a window if `keep`; there is no branch on it.
     #[inline(always)]
     fn push(&mut self, window: usize, keep: bool) {
         if let Some(at) = self.at.get_mut(self.len) {
-            *at = window;
+            *at = (window - self.base) as u16;
             self.len += usize::from(keep);
         }
     }
@@ -101,7 +105,7 @@ pub(crate) fn window(text: &[u8], at: usize) -> Option<u32> {
 }
 
 /// Fills the batch with candidates among the windows that begin at `from` up to before `to`, and returns where it
-/// stopped: `to`, or earlier if the batch is full.
+/// stopped: `to`, or earlier if the batch is full or the text long.
 pub(crate) fn fill(
     level: Level,
     section: &Section<'_>,
@@ -110,7 +114,8 @@ pub(crate) fn fill(
     to: usize,
     batch: &mut Batch,
 ) -> usize {
-    batch.len = 0;
+    (batch.base, batch.len) = (from, 0);
+    let to = to.min(from + MOST_WINDOWS);
     match level {
         Level::Scalar => scalar(section, text, from, to, batch),
         #[cfg(target_arch = "x86_64")]
