@@ -45,6 +45,8 @@ mod scanner;
 mod section;
 mod stream;
 mod verify;
+#[cfg(all(test, feature = "build"))]
+mod work;
 
 pub use filter::Path;
 pub use scanner::{Hit, Outcome, ScanError, Scanner};

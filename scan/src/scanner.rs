@@ -91,6 +91,12 @@ impl Pass {
     pub(crate) fn new() -> Self {
         Self { steps: 0, ends: Vec::new(), lines: Lines::new() }
     }
+
+    /// Steps taken so far.
+    #[cfg(test)]
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
 }
 
 /// A piece of the text: its bytes and where they begin in the whole.

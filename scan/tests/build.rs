@@ -41,7 +41,7 @@ fn refusals() {
         "pattern 3: its automaton grows far over the limit of 65536 bytes"
     );
     assert_eq!(refused(r"(?u)abcd\b"), "pattern 3: it needs Unicode tables; patterns are of bytes");
-    let mut builder = Builder::new().with_limits(Limits { section: 20_000, ..Limits::default() });
+    let mut builder = Builder::with_limits(Limits { section: 20_000, ..Limits::default() });
     for (id, pattern) in patterns(200).iter().enumerate() {
         builder.add(id as u32, pattern).unwrap();
     }

@@ -102,13 +102,14 @@ fn odd_patterns() {
         r"(?:[a-z]+\.){1,3}example\.com",
         r"abc[0-9]",
         r"[0-9]abc",
+        r"(?mR)^carriage[a-z\r]{0,3}$",
     ]
     .map(String::from);
     assert!(check(&odd, rounds(300), 600, 2) > 1000);
     for (index, pattern) in odd.iter().enumerate() {
         assert!(
             check(std::slice::from_ref(pattern), 20, 300, 3 + index as u64) > 0
-                || pattern.contains(['^', '!']),
+                || pattern.contains(['^', '!', '$']),
             "{pattern}"
         );
     }

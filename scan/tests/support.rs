@@ -132,6 +132,7 @@ pub(crate) fn text(trees: &[Hir], random: &mut Random, len: usize) -> Vec<u8> {
     let code = [
         "let x = ",
         "\n",
+        "\r",
         " ",
         "\"",
         "'",

@@ -10,9 +10,13 @@ mod set;
 mod window;
 
 use literal::Part;
-use regex_syntax::hir::{Hir, Look as HirLook};
+use regex_syntax::hir::Hir;
 
 /// Bounds of what the builder makes.
+///
+/// A match is looked for within `before` and `behind` bytes of its literal and nowhere else: `*`, `+` and `{n,}` take no
+/// more than that, and a pattern whose own counts need more is refused. So a part that must follow an open repetition
+/// (`eyJ[a-z]+\.[a-z]+`) is not found where the repetition is longer than the limit; a pattern that ends with it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Most bytes of a match before its literal. Open repetitions end here.
@@ -135,11 +139,10 @@ impl Builder {
         Self::default()
     }
 
-    /// Sets the limits for patterns that are added from now on.
+    /// A builder with other limits.
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
+    pub fn with_limits(limits: Limits) -> Self {
+        Self { limits, cases: Vec::new() }
     }
 
     /// Adds a pattern. Patterns are of bytes: classes like `\w` are ASCII, `(?i)` folds ASCII letters.
@@ -190,11 +193,7 @@ fn parse(pattern: &str) -> Result<Hir, BuildErrorKind> {
             BuildErrorKind::Syntax { message, offset }
         },
     )?;
-    let looks = hir.properties().look_set();
-    let unicode = looks.contains_word_unicode()
-        || looks.contains(HirLook::StartCRLF)
-        || looks.contains(HirLook::EndCRLF);
-    if unicode { Err(BuildErrorKind::Unicode) } else { Ok(hir) }
+    if hir.properties().look_set().contains_word_unicode() { Err(BuildErrorKind::Unicode) } else { Ok(hir) }
 }
 
 /// Most bytes that one side of a match has: what the pattern says, or the limit where it is open.

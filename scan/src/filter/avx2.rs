@@ -3,8 +3,6 @@
 //! INVARIANT: the only unsafe code of the crate. It loads from arrays of known size, and it runs AVX2 instructions only
 //! with a [`Token`], which exists only where the processor said it has them.
 
-#![expect(unsafe_code, reason = "vector loads, and calls that need a feature of the processor")]
-
 use super::Batch;
 use crate::layout::WINDOW;
 use crate::section::Section;
@@ -41,6 +39,7 @@ pub(super) fn ask() -> Option<Token> {
     })
 }
 
+#[expect(unsafe_code, reason = "an instruction that not every processor has")]
 fn has_avx2() -> bool {
     const AVX_AND_SAVED: u32 = 1 << 28 | 1 << 27;
     let leaf1 = __cpuid(1);
@@ -54,6 +53,7 @@ fn has_avx2() -> bool {
 }
 
 /// Like the scalar path, up to the last whole vector or a full batch; returns where it stopped.
+#[expect(unsafe_code, reason = "a call that needs a feature of the processor")]
 pub(super) fn fill(
     _: Token,
     section: &Section<'_>,
@@ -67,12 +67,14 @@ pub(super) fn fill(
 }
 
 #[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "a load through a pointer")]
 fn load(bytes: &[u8; 16]) -> __m256i {
     // SAFETY: the array has the 16 bytes that are read, and the load needs no alignment.
     _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
 }
 
 #[target_feature(enable = "avx2")]
+#[expect(unsafe_code, reason = "a load through a pointer")]
 fn load_mask(bytes: &[u8; 32]) -> __m256i {
     // SAFETY: the array has the 32 bytes that are read, and the load needs no alignment.
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
