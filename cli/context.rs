@@ -5,33 +5,9 @@
 use crate::args::Common;
 use crate::output::{Failure, Output};
 use policy_engine::places::{Folders, absolute};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The name by which the binary was called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Flavor {
-    /// `policy`.
-    Policy,
-    /// `agent-firewall`: the seed's default policy, words and audit file.
-    AgentFirewall,
-}
-
-impl Flavor {
-    /// From the first word of the command line.
-    pub(crate) fn of(word: Option<&OsString>) -> Flavor {
-        let name = word.map(Path::new).and_then(Path::file_stem).and_then(|name| name.to_str());
-        if name == Some("agent-firewall") { Flavor::AgentFirewall } else { Flavor::Policy }
-    }
-
-    /// The name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Flavor::Policy => "policy",
-            Flavor::AgentFirewall => "agent-firewall",
-        }
-    }
-}
+pub(crate) use policy_hook::Flavor;
 
 /// What every command needs.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     if let Some(words) = words_of_hook(&words)
         && !asks_for_help(&words)
     {
-        return commands::hook::run(&words, flavor);
+        return policy_hook::run(&words, flavor, &policy_engine::work::Here);
     }
     if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
         output::complain(

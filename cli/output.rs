@@ -4,14 +4,13 @@
 //! was not told otherwise.
 
 use crate::args::{Common, Format};
+pub(crate) use policy_hook::{DENY, complain};
 use std::io::{IsTerminal, Write};
 
 /// Ok, or allow.
 pub(crate) const OK: u8 = 0;
 /// Findings, or failed tests.
 pub(crate) const FINDINGS: u8 = 1;
-/// Deny.
-pub(crate) const DENY: u8 = 2;
 /// Ask.
 pub(crate) const ASK: u8 = 3;
 /// A policy that cannot be used.
@@ -111,22 +110,6 @@ fn colors_wanted() -> bool {
 pub(crate) fn print(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-}
-
-/// Writes to standard error; one that takes nothing is no error.
-pub(crate) fn complain(text: &str) {
-    complain_bytes(text.as_bytes());
-}
-
-/// As [`complain`].
-///
-/// SECURITY: not `eprint!`, which panics when nobody reads, and not under its lock, which a pipe that is full would hold
-/// forever.
-pub(crate) fn complain_bytes(bytes: &[u8]) {
-    use std::os::fd::AsFd;
-    if let Ok(fd) = std::io::stderr().as_fd().try_clone_to_owned() {
-        let _ = std::fs::File::from(fd).write_all(bytes);
-    }
 }
 
 /// Control and direction characters made visible, so that a text from outside cannot draw on the terminal.

@@ -75,6 +75,7 @@ impl Machine {
             sessions: false,
             caching: true,
             resolve_links: true,
+            compiler: &policy_engine::work::Here,
         };
         let mut engine = Engine::new(self.folders.clone(), options);
         self.calls.iter().map(|call| engine.decide(call)).collect()

@@ -43,6 +43,7 @@ fn an_untrusted_project_never_loosens() {
         sessions: false,
         caching: true,
         resolve_links: true,
+        compiler: &policy_engine::work::Here,
     };
     let calls: Vec<Call> =
         calls().into_iter().map(|(tool, arguments)| call(tool, arguments, world.path("repo"))).collect();

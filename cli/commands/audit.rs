@@ -1,4 +1,4 @@
-//! `policy audit`: shows and filters the log; and the appending that `check --audit` and `hook` share.
+//! `policy audit`: shows and filters the log.
 //!
 //! INVARIANT: a line that is no JSON object is counted and said, never dropped in silence; bounded memory.
 
@@ -6,39 +6,14 @@ use super::check::Lines;
 use crate::args::AuditArgs;
 use crate::context::{Context, Flavor};
 use crate::output::{Failure, OK, Outcome, print, visible};
-use policy_engine::append::append as append_line;
-use policy_engine::combine::at_least_ask;
-use policy_engine::decide::{Answer, only_reads};
 use policy_engine::open::{self, Care};
-use policy_hosts::call::Call;
-use policy_runtime::verdict::Decision;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Lines that are kept for `--last`.
 const MAX_LAST: usize = 1_000_000;
-
-/// Appends a decision. A failing write turns the allow of a call that does more than read into ask; the remark about it
-/// is given back, to be written when the answer is out.
-pub(crate) fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Option<String> {
-    let line =
-        policy_hosts::audit::line(call, &answer.facts, &answer.verdict, policy_engine::cache::now_ns());
-    let mut bytes = line.into_bytes();
-    if bytes.last() != Some(&b'\n') {
-        bytes.push(b'\n');
-    }
-    let written = file.parent().map_or(Ok(()), |folder| match care {
-        Care::Private => open::private_folder(folder),
-        Care::Named => Ok(()),
-    });
-    let error = written.and_then(|()| append_line(file, &bytes, care)).err()?;
-    if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
-        at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
-    }
-    Some(format!("policy: the audit line was not written: {error}\n"))
-}
 
 /// The audit file, when none was named.
 pub(crate) fn default_file(context: &Context) -> Result<PathBuf, Failure> {

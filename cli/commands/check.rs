@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Outcome {
     let call = call(args.tool.as_deref(), args.arguments.as_deref(), &args.call, context)?;
     let mut answer = engine.decide(&call);
     if let Some(file) = &audit {
-        complain(&super::audit::append(&call, &mut answer, file, Care::Named).unwrap_or_default());
+        complain(&policy_hook::audit::append(&call, &mut answer, file, Care::Named).unwrap_or_default());
     }
     report(&answer, context);
     Ok(if unusable(&answer) { BAD_POLICY } else { code(answer.verdict.decision) })
@@ -50,8 +50,15 @@ pub(crate) fn engine(args: &CallArgs, context: &Context, caching: bool) -> Resul
         Flavor::Policy => Default_::Std,
         Flavor::AgentFirewall => Default_::AgentFirewall,
     };
-    let options =
-        Options { policy, care: Care::Named, default, sessions: false, caching, resolve_links: true };
+    let options = Options {
+        policy,
+        care: Care::Named,
+        default,
+        sessions: false,
+        caching,
+        resolve_links: true,
+        compiler: &policy_engine::work::Here,
+    };
     Ok(Engine::new(context.folders()?, options))
 }
 
@@ -220,7 +227,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
             Ok((id, call)) => {
                 let mut answer = engine.decide(&call);
                 if let Some(file) = audit {
-                    let remark = super::audit::append(&call, &mut answer, file, Care::Named);
+                    let remark = policy_hook::audit::append(&call, &mut answer, file, Care::Named);
                     complain(&remark.unwrap_or_default());
                 }
                 if unusable(&answer) {

@@ -71,7 +71,7 @@ fn kind_of(file: &Path, folders: &Folders, found: bool) -> Kind {
 
 /// Keeps the table where the next call looks for it.
 fn kept(file: &Path, kind: Kind, folders: &Folders) -> String {
-    let mut layers = Layers::new(folders, Care::Named, true);
+    let mut layers = Layers::new(folders, Care::Named, true, &policy_engine::work::Here);
     let made = match kind {
         Kind::Managed => layers.managed(),
         Kind::User => layers.user().into_iter().collect(),

@@ -8,7 +8,6 @@ pub(crate) mod compile;
 pub(crate) mod explain;
 pub(crate) mod files;
 pub(crate) mod fmt;
-pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod shell;

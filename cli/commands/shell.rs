@@ -16,7 +16,7 @@ use std::io::Write;
 
 /// Runs the command.
 pub(crate) fn run(args: &ShellArgs, context: &Context) -> Outcome {
-    let mut layers = Layers::new(&context.folders()?, Care::Named, true);
+    let mut layers = Layers::new(&context.folders()?, Care::Named, true, &policy_engine::work::Here);
     let layer = match &args.policy {
         Some(file) => layers.named(&context.path(file)?),
         None => layers.default(Default_::Std),

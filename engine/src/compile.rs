@@ -298,7 +298,12 @@ pub fn build() -> &'static str {
 
 fn this_build() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let program = std::env::current_exe().ok().and_then(|path| open::stamp(&path).ok());
+    // The small program for hooks uses the tables that the large one beside it makes.
+    let beside = |path: std::path::PathBuf| match path.file_stem() {
+        Some(name) if name == "policy-hook" => path.with_file_name("policy"),
+        _ => path,
+    };
+    let program = std::env::current_exe().ok().map(beside).and_then(|path| open::stamp(&path).ok());
     match program {
         Some(stamp) => format!("{version} {} {} {}", stamp.inode, stamp.size, stamp.mtime_ns),
         // Without it two builds of one version are taken for one, so their packs are told apart by their sizes.

@@ -10,6 +10,7 @@ use crate::open::{self, Care};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
+use crate::work::Compiler;
 use policy_grammar::shell::program::{NoPrograms, Programs};
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract};
@@ -43,6 +44,8 @@ pub struct Options {
     pub caching: bool,
     /// Look at links on disk.
     pub resolve_links: bool,
+    /// Who compiles what no table is kept of.
+    pub compiler: &'static dyn Compiler,
 }
 
 /// What a call gets.
@@ -89,7 +92,7 @@ struct Scene {
 impl Engine {
     /// An engine over these folders.
     pub fn new(folders: Folders, options: Options) -> Engine {
-        let layers = Layers::new(&folders, options.care, options.caching);
+        let layers = Layers::new(&folders, options.care, options.caching, options.compiler);
         let resolver = (PathBuf::new(), DiskResolver::default());
         Engine { folders, options, layers, search: Search::default(), resolver }
     }

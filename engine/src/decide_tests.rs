@@ -31,6 +31,7 @@ impl World {
             sessions: true,
             caching: true,
             resolve_links: true,
+            compiler: &crate::work::Here,
         };
         Engine::new(self.folders.clone(), options)
     }

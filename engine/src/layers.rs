@@ -6,13 +6,12 @@
 use crate::cache::{Cache, Entry, Source};
 use crate::compile::{self, Compilation, Kind};
 use crate::discover;
-use crate::doing;
 use crate::open::{self, Care, FileError};
 use crate::places::{Folders, shown};
 use crate::reload::LastGood;
-use crate::sources::Loader;
 use crate::tabled::Tabled;
 use crate::trust::{self, Record, Trust};
+use crate::work::{Compiler, Work};
 use policy_compiler::{Summary, ir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -74,11 +73,12 @@ pub struct Layers {
     kept: LastGood,
     /// What was kept before is used.
     caching: bool,
+    compiler: &'static dyn Compiler,
 }
 
 impl Layers {
     /// Nothing made yet. Without `caching`, every table is compiled.
-    pub fn new(folders: &Folders, care: Care, caching: bool) -> Layers {
+    pub fn new(folders: &Folders, care: Care, caching: bool, compiler: &'static dyn Compiler) -> Layers {
         let cache = caching.then(|| Cache::new(&folders.cache, care));
         let shared = caching.then(|| Cache::shared(&folders.managed.join("tables")));
         Layers {
@@ -90,6 +90,7 @@ impl Layers {
             projects: BTreeMap::new(),
             kept: LastGood::default(),
             caching: true,
+            compiler,
         }
     }
 
@@ -146,7 +147,7 @@ impl Layers {
         layer(
             kind,
             name.to_string(),
-            keep(cache, &key, doing::compile(|| compile::text(name, text, kind)), Vec::new()),
+            keep(cache, &key, self.compiler.compile(Work::Text { name, text, kind })),
         )
     }
 
@@ -166,11 +167,15 @@ impl Layers {
                 if let Some(entry) = layers.cached(&layers.shared, &key) {
                     return layer(Kind::Managed, name, cached_table(entry));
                 }
-                let mut loader = Loader::disk(Care::Private, None, &layers.folders.home);
-                let made = match doing::compile(|| compile::file(&mut loader, file, Kind::Managed, true)) {
-                    Ok(made) => keep(&layers.shared, &key, made, loader.sources().to_vec()),
-                    Err(error) => failed(&error),
+                let work = Work::File {
+                    file,
+                    care: Care::Private,
+                    inside: None,
+                    home: &layers.folders.home,
+                    kind: Kind::Managed,
+                    trusted: &mut |_| true,
                 };
+                let made = keep(&layers.shared, &key, layers.compiler.compile(work));
                 layer(Kind::Managed, name, made)
             })
         };
@@ -216,11 +221,9 @@ impl Layers {
                 Err(error) => return failed(&error),
             }
         }
-        let mut loader = Loader::disk(care, None, &self.folders.home);
-        match doing::compile(|| compile::file(&mut loader, file, kind, true)) {
-            Ok(made) => keep(&self.cache, &key, made, loader.sources().to_vec()),
-            Err(error) => failed(&error),
-        }
+        let work =
+            Work::File { file, care, inside: None, home: &self.folders.home, kind, trusted: &mut |_| true };
+        keep(&self.cache, &key, self.compiler.compile(work))
     }
 
     /// The layers of a project's policy file: the file, and the trusted copy when the file is no longer that.
@@ -246,16 +249,25 @@ impl Layers {
                 return self.project_layers(project, file, cached_table(entry), stands);
             }
         }
-        let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
-        let closure = match doing::compile(|| compile::closure(&mut loader, file)) {
-            Ok(closure) => closure,
+        let mut stands = Trust::Untrusted;
+        let mut trusted = |sources: &[Source]| {
+            stands = self.stands(record.clone(), project, file, sources);
+            stands == Trust::Trusted
+        };
+        let work = Work::File {
+            file,
+            care: Care::Private,
+            inside: Some(project),
+            home: &self.folders.home,
+            kind: Kind::Project,
+            trusted: &mut trusted,
+        };
+        let made = match self.compiler.compile(work) {
+            Ok(made) => made,
             Err(error) => return vec![self.refusing(project, error)],
         };
-        let stands = self.stands(record, project, file, loader.sources());
-        let trusted = stands == Trust::Trusted;
-        let made = doing::compile(|| compile::of_closure(&mut loader, closure, Kind::Project, trusted));
-        let mode = if trusted { "trusted" } else { "restricted" };
-        let made = keep(&self.cache, &key(mode), made, loader.sources().to_vec());
+        let mode = if stands == Trust::Trusted { "trusted" } else { "restricted" };
+        let made = keep(&self.cache, &key(mode), Ok(made));
         self.project_layers(project, file, made, stands)
     }
 
@@ -289,11 +301,13 @@ impl Layers {
         let made = match self.cached(&self.cache, &key) {
             Some(entry) => cached_table(entry),
             None => {
-                let mut loader = Loader::copies(project, &record.files, &self.folders.home);
-                match compile::file(&mut loader, &project.join(&record.file), Kind::Project, false) {
-                    Ok(made) => keep(&self.cache, &key, made, Vec::new()),
-                    Err(error) => failed(&error),
-                }
+                let work = Work::Copies {
+                    project,
+                    files: &record.files,
+                    file: &project.join(&record.file),
+                    home: &self.folders.home,
+                };
+                keep(&self.cache, &key, self.compiler.compile(work))
             }
         };
         let name = format!("{} as it was trusted", shown(&project.join(&record.file), &self.folders.home));
@@ -316,7 +330,11 @@ const COPY: &str = "goes on restricting until the changed file is trusted";
 const GONE: &str = "its file is gone; what was trusted goes on restricting";
 
 /// The table of a compilation, kept for the next process when it is good.
-fn keep(cache: &Option<Cache>, key: &str, made: Compilation, sources: Vec<Source>) -> Made {
+fn keep(cache: &Option<Cache>, key: &str, compiled: Result<(Compilation, Vec<Source>), FileError>) -> Made {
+    let (made, sources) = match compiled {
+        Ok(compiled) => compiled,
+        Err(error) => return failed(&error),
+    };
     let table = made.usable();
     if let (Some(cache), Ok(table)) = (cache, &table) {
         // A cache that takes nothing costs time, not the answer.

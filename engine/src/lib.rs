@@ -23,6 +23,7 @@ pub mod tabled;
 pub mod tested;
 pub mod touched;
 pub mod trust;
+pub mod work;
 
 #[cfg(test)]
 mod testing;

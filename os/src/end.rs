@@ -54,6 +54,14 @@ pub fn end_by(deadline: Duration) -> std::io::Result<()> {
     timer(deadline)
 }
 
+/// Takes the deadline back.
+///
+/// # Errors
+/// When the system does not stop the timer.
+pub fn hold() -> std::io::Result<()> {
+    timer(Duration::ZERO)
+}
+
 #[expect(unsafe_code, reason = "signal handlers cannot be set without")]
 fn arm(signal: libc::c_int) -> std::io::Result<()> {
     let handler: extern "C" fn(libc::c_int) = handle;

@@ -3,21 +3,21 @@
 //! INVARIANT: exactly one reply is written, whole and in one write, within the deadline; whatever goes wrong before gives
 //! the host's fail-closed reply. No environment variable is read.
 
-use crate::context::Flavor;
-use crate::output::{DENY, complain, complain_bytes};
+use crate::hand_over;
+use crate::words::{Words, read_words};
+use crate::{DENY, Flavor, complain, complain_bytes};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
-use policy_engine::places::{Folders, absolute};
+use policy_engine::places::Folders;
+use policy_engine::work::{Compiler, Elsewhere};
 use policy_hosts::Host;
 use policy_hosts::event::{Event, read_event};
 use policy_hosts::reply::{Answer, Reply};
 use policy_os::LastWords;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -27,22 +27,10 @@ const DEADLINE: Duration = Duration::from_secs(2);
 /// The event as far as it is known, so that a fail-closed reply can name it.
 static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
-/// The words behind `hook`.
-#[derive(Debug, Default)]
-struct Words {
-    host: Option<String>,
-    policy: Option<PathBuf>,
-    label: Option<String>,
-    audit: Option<PathBuf>,
-    home: Option<PathBuf>,
-    config: Option<PathBuf>,
-    state: Option<PathBuf>,
-    cache: Option<PathBuf>,
-}
-
 /// Runs the command.
-pub(crate) fn run(words: &[OsString], flavor: Flavor) -> ExitCode {
-    let words = read_words(words);
+pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) -> ExitCode {
+    let given = words;
+    let words = read_words(given);
     let name = match &words {
         Ok(words) => words.host.clone(),
         Err((host, _)) => host.clone(),
@@ -55,7 +43,11 @@ pub(crate) fn run(words: &[OsString], flavor: Flavor) -> ExitCode {
     };
     guard(host);
     let reply = match words {
-        Ok(words) => answer(host, &words, flavor).unwrap_or_else(|cause| fail(host, &cause)),
+        Ok(words) => match answer(host, &words, flavor, compiler) {
+            Ok(Said::Reply(reply)) => reply,
+            Ok(Said::Elsewhere(event)) => return hand_over::to_policy(host, given, &event),
+            Err(cause) => fail(host, &cause),
+        },
         Err((_, cause)) => {
             // The event is read all the same: its name decides in which words the host is told.
             if let Ok(event) = read_event(&mut std::io::stdin().lock()) {
@@ -74,77 +66,6 @@ fn hosts() -> String {
 fn no_host(cause: &str) -> ExitCode {
     complain(&format!("policy hook: {cause}\n"));
     ExitCode::from(DENY)
-}
-
-/// Reads the words by hand: a mistake is the host's fail-closed reply, so the host is looked for first.
-fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
-    let mut out = Words::default();
-    let mut wrong = None;
-    let mut rest = words.iter();
-    while let Some(word) = rest.next() {
-        // As bytes: the name of a file need not be text.
-        let bytes = word.as_bytes();
-        let (name, attached) = match bytes.iter().position(|byte| *byte == b'=') {
-            Some(at) if bytes.starts_with(b"--") => {
-                let (name, value) = bytes.split_at_checked(at).unwrap_or_default();
-                (name, Some(OsStr::from_bytes(value.get(1..).unwrap_or_default()).to_os_string()))
-            }
-            _ => (bytes, None),
-        };
-        let name = String::from_utf8_lossy(name).into_owned();
-        // The answer has the host's own form, and says nothing but the answer: these change nothing.
-        if attached.is_none() && ["-q", "--quiet", "-v", "--verbose"].contains(&name.as_str()) {
-            continue;
-        }
-        let Some(value) = attached.or_else(|| rest.next().cloned()) else {
-            wrong.get_or_insert(format!("`{name}` needs a value"));
-            break;
-        };
-        let text = || value.to_str().map(str::to_string).ok_or("cannot be used");
-        let file = || absolute_word(&value).ok_or("cannot be used");
-        let done = match name.as_str() {
-            "--format" => Ok(()),
-            "--host" => text().and_then(|text| once(&mut out.host, text)),
-            "--as" => text().and_then(|text| once(&mut out.label, text)),
-            "--policy" => file().and_then(|path| once(&mut out.policy, path)),
-            "--audit" => file().and_then(|path| once(&mut out.audit, path)),
-            "--home" => file().and_then(|path| once(&mut out.home, path)),
-            "--config" => file().and_then(|path| once(&mut out.config, path)),
-            "--state" => file().and_then(|path| once(&mut out.state, path)),
-            "--cache" => file().and_then(|path| once(&mut out.cache, path)),
-            _ => {
-                wrong.get_or_insert(format!("`{name}` is not known here"));
-                Ok(())
-            }
-        };
-        if let Err(what) = done {
-            wrong.get_or_insert(format!("the value of `{name}` {what}"));
-        }
-    }
-    match wrong {
-        None => Ok(out),
-        Some(cause) => Err((out.host, cause)),
-    }
-}
-
-/// A word that is given twice could mean either.
-fn once<T>(slot: &mut Option<T>, value: T) -> Result<(), &'static str> {
-    if slot.is_some() {
-        return Err("is given twice");
-    }
-    *slot = Some(value);
-    Ok(())
-}
-
-fn absolute_word(value: &OsString) -> Option<PathBuf> {
-    let path = PathBuf::from(value);
-    if value.is_empty() {
-        return None;
-    }
-    if path.is_absolute() {
-        return Some(absolute(std::path::Path::new("/"), &path));
-    }
-    Some(absolute(&std::fs::canonicalize(std::env::current_dir().ok()?).ok()?, &path))
 }
 
 /// Panics, crashes and a passed deadline end in the host's fail-closed reply too.
@@ -181,13 +102,13 @@ fn last_words(host: &dyn Host, cause: &str) {
     }
 }
 
-fn fail(host: &dyn Host, cause: &str) -> Reply {
+pub(crate) fn fail(host: &dyn Host, cause: &str) -> Reply {
     // A poisoned or held lock only loses the name of the event.
     let event = EVENT.try_lock().ok().and_then(|event| event.clone());
     host.fail_closed(event.as_deref(), cause)
 }
 
-fn write(reply: &Reply) -> ExitCode {
+pub(crate) fn write(reply: &Reply) -> ExitCode {
     if !policy_os::speak() {
         // The alarm was first: it ends the process.
         loop {
@@ -221,12 +142,25 @@ fn write_all(to: &impl AsFd, bytes: &[u8]) -> std::io::Result<()> {
     std::fs::File::from(fd).write_all(bytes)
 }
 
-fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Reply, String> {
+/// What came of an event.
+enum Said {
+    /// An answer.
+    Reply(Reply),
+    /// Something has to be compiled, which this program does not do: the event as it was read.
+    Elsewhere(Vec<u8>),
+}
+
+fn answer(
+    host: &'static dyn Host,
+    words: &Words,
+    flavor: Flavor,
+    compiler: &'static dyn Compiler,
+) -> Result<Said, String> {
     let event = read_event(&mut std::io::stdin().lock()).map_err(|error| error.to_string())?;
     remember(&event);
     let mut call = match host.parse(&event).map_err(|error| error.to_string())? {
         Event::Call(call) => *call,
-        Event::Ignore => return Ok(Reply::default()),
+        Event::Ignore => return Ok(Said::Reply(Reply::default())),
     };
     call.label = words.label.clone();
     if call.cwd.as_os_str().is_empty() {
@@ -243,6 +177,7 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
         sessions: true,
         caching: true,
         resolve_links: true,
+        compiler,
     };
     let audit = match (&words.audit, flavor) {
         (Some(file), _) => file.clone(),
@@ -260,14 +195,17 @@ fn answer(host: &'static dyn Host, words: &Words, flavor: Flavor) -> Result<Repl
     let _folders = policy_engine::open::remember_folders();
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
+    if Elsewhere::needed() {
+        return Ok(Said::Elsewhere(event));
+    }
     let mut remark = String::new();
     // Of events that are no question, only what a guard has to say is a decision.
     if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
-        remark = super::audit::append(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
+        remark = crate::audit::append(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
     }
     let mut reply = host.reply(&call, &Answer::from(&answer.verdict));
     reply.stderr.extend(remark.into_bytes());
-    Ok(reply)
+    Ok(Said::Reply(reply))
 }
 
 fn folders(words: &Words) -> Result<Folders, String> {
