@@ -14,6 +14,7 @@ mod explain;
 mod firewall;
 mod generate;
 mod hostile;
+mod hook_program;
 mod hosts;
 mod language;
 mod parse;

@@ -1,0 +1,79 @@
+//! The small program `policy-hook`: the same replies as `policy hook`, and a refusal whenever it cannot answer.
+//!
+//! INVARIANT: neither a missing compiler nor a signal ends in silence, which a host takes for consent.
+
+use crate::support::{World, feed};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+fn event(tool: &str, input: &str) -> String {
+    format!(
+        "{{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"{tool}\",\"tool_input\":{input},\"session_id\":\"s\",\"permission_mode\":\"default\"}}"
+    )
+}
+
+fn small(world: &World, program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.args(["--host", "claude-code", "--home", &world.word("home")]).current_dir(world.path("repo"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn denied(output: &Output, cause: &str) {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("\"deny\"") && text.contains(cause), "{output:?}");
+}
+
+#[test]
+fn it_answers_as_the_large_one_does() {
+    let world = World::new("small");
+    let events = [
+        event("Bash", "{\"command\":\"git status\"}"),
+        event("Bash", "{\"command\":\"git push --force\"}"),
+        event("Read", "{\"file_path\":\"./.env\"}"),
+        event("Write", "{\"file_path\":\"./x\",\"content\":\"\"}"),
+        "{".to_string(),
+    ];
+    // The first one finds no table: the large program compiles it.
+    for event in events {
+        let own = feed(&mut small(&world, env!("CARGO_BIN_EXE_policy-hook")), event.as_bytes());
+        let large = world.run(&["hook", "--host", "claude-code"], event.as_bytes());
+        assert_eq!(
+            (&own.stdout, &own.stderr, own.status),
+            (&large.stdout, &large.stderr, large.status),
+            "{event}"
+        );
+    }
+    let mut wrong = small(&world, env!("CARGO_BIN_EXE_policy-hook"));
+    denied(&feed(wrong.arg("--bad"), event("Read", "{}").as_bytes()), "`--bad`");
+}
+
+#[test]
+fn alone_it_refuses_what_has_to_be_compiled() {
+    let world = World::new("small-alone");
+    let alone = world.path("policy-hook");
+    std::fs::copy(env!("CARGO_BIN_EXE_policy-hook"), &alone).unwrap();
+    let mut command = small(&world, &alone.display().to_string());
+    let output = feed(&mut command, event("Bash", "{\"command\":\"git status\"}").as_bytes());
+    denied(&output, "cannot be started");
+}
+
+/// Waiting for its event it gets the signal of a wrong access, as from a mapped file that was cut.
+#[test]
+fn a_crash_is_a_refusal() {
+    let world = World::new("small-crash");
+    for signal in ["-SEGV", "-BUS", "-ILL", "-FPE", "-ABRT"] {
+        let mut child = small(&world, env!("CARGO_BIN_EXE_policy-hook")).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(b"{").unwrap();
+        // Its handlers stand before it reads.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        let kill = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        // No event yet, so no words that the host would read: but every event takes this code for no.
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("crashed"), "{output:?}");
+        drop(input);
+    }
+}
