@@ -34,10 +34,19 @@ fn it_answers_as_the_large_one_does() {
         event("Write", "{\"file_path\":\"./x\",\"content\":\"\"}"),
         "{".to_string(),
     ];
+    // Only what is always on is compiled beforehand: a slow machine takes longer for that than a hook has time.
+    let policy = |name: &str, rule: &str| {
+        let text = format!("policy \"p\" language 1\n\nuse std/git\n\nrule r on Bash {{\n  {rule}\n}}\n");
+        world.file(name, text).display().to_string()
+    };
+    let other = policy("other.policy", "deny run `frobnicate`");
+    world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &other], b"");
     // The first one finds no table: the large program compiles it.
+    let policy = policy("p.policy", "allow run `git status`");
     for event in events {
-        let own = feed(&mut small(&world, env!("CARGO_BIN_EXE_policy-hook")), event.as_bytes());
-        let large = world.run(&["hook", "--host", "claude-code"], event.as_bytes());
+        let mut command = small(&world, env!("CARGO_BIN_EXE_policy-hook"));
+        let own = feed(command.args(["--policy", &policy]), event.as_bytes());
+        let large = world.run(&["hook", "--host", "claude-code", "--policy", &policy], event.as_bytes());
         assert_eq!(
             (&own.stdout, &own.stderr, own.status),
             (&large.stdout, &large.stderr, large.status),
