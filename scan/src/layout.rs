@@ -16,7 +16,7 @@ pub(crate) const WINDOW: usize = 4;
 pub(crate) const BUCKETS: usize = 16;
 /// Nibble masks: low nibbles of the four bytes, then high nibbles. Bytes 0 to 15 are the first eight buckets.
 pub(crate) const MASKS: usize = 8;
-/// Bytes of the bitmap over hashes of windows.
+/// Bytes of the bitmap over hashes of windows, and of the one over hashes of their first and last three bytes.
 pub(crate) const BITMAP: usize = 8192;
 /// Set bits before each 64-bit word of the bitmap, `u16` each.
 pub(crate) const RANKS: usize = BITMAP / 8;
@@ -29,6 +29,12 @@ pub(crate) const MAX_REACH: usize = 1 << 16;
 #[inline(always)]
 pub(crate) fn hash(window: u32, multiplier: u32) -> u16 {
     ((window | 0x2020_2020).wrapping_mul(multiplier) >> 16) as u16
+}
+
+/// The hash of the first three bytes of a word.
+#[inline(always)]
+pub(crate) fn hash_of_three(word: u32, multiplier: u32) -> u16 {
+    hash(word & 0x00FF_FFFF, multiplier)
 }
 
 /// How many records each part has.
@@ -55,7 +61,7 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Bytes of the parts behind masks, bitmap and ranks, in their order; `None` if they do not fit a `u32`.
+    /// Bytes of the parts behind masks, two bitmaps and ranks, in their order; `None` if they do not fit a `u32`.
     pub(crate) fn sizes(&self) -> Option<[usize; 9]> {
         let sizes = [
             self.slots.checked_add(1)?.checked_mul(4)?,

@@ -182,6 +182,10 @@ impl<'a> Scanner<'a> {
     ) -> Result<ControlFlow<()>, ScanError> {
         let damaged = ScanError::Damaged(SectionError::CASES);
         let window = window(piece.text, at).ok_or(damaged)?;
+        // The paths of the filter differ in what else they let through; what is done here, and counted, does not.
+        if !self.section.has_threes(window) {
+            return Ok(ControlFlow::Continue(()));
+        }
         let groups = self.section.groups(window).ok_or(damaged)?;
         if groups.len() > MAX_GROUPS_OF_A_HASH {
             return Err(damaged);

@@ -3,7 +3,9 @@
 //! INVARIANT: opening checks the sum and that every part lies inside; each later access is checked on its own, so that
 //! safety never rests on the sum.
 
-use crate::layout::{BITMAP, Case, Counts, HEADER, MAGIC, MASKS, MAX_REACH, RANKS, Step, WINDOW, hash, sum};
+use crate::layout::{
+    BITMAP, Case, Counts, HEADER, MAGIC, MASKS, MAX_REACH, RANKS, Step, WINDOW, hash, hash_of_three, sum,
+};
 
 /// Why bytes are no section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,12 @@ impl std::fmt::Display for SectionError {
 }
 
 impl std::error::Error for SectionError {}
+
+/// A bit of a bitmap.
+#[inline(always)]
+fn bit(bitmap: &[u8; BITMAP], hash: u16) -> bool {
+    bitmap.get(usize::from(hash >> 3)).is_some_and(|byte| byte >> (hash & 7) & 1 == 1)
+}
 
 /// Cases that one window leads to.
 #[derive(Debug, Clone, Copy)]
@@ -67,6 +75,8 @@ pub(crate) struct Section<'a> {
     pub(crate) masks: &'a [[u8; 32]; MASKS],
     /// Bits by hash of window.
     pub(crate) bitmap: &'a [u8; BITMAP],
+    /// Bits by hash of the first and the last three bytes of windows.
+    pub(crate) threes: &'a [u8; BITMAP],
     /// Odd factor of the hash.
     pub(crate) multiplier: u32,
     /// Bytes needed before a window to decide it.
@@ -126,6 +136,7 @@ impl<'a> Section<'a> {
         };
         let masks = part(MASKS * 32, "the masks")?;
         let bitmap = part(BITMAP, "the bitmap")?;
+        let threes = part(BITMAP, "the bitmap")?;
         let ranks = part(RANKS * 2, "the ranks")?;
         let [slots, groups, entries, cases, sets, steps, automata, literals, automaton_bytes] =
             counts.sizes().ok_or(SectionError::new("the counts"))?;
@@ -144,6 +155,7 @@ impl<'a> Section<'a> {
         Ok(Self {
             masks: masks.as_chunks().0.first_chunk().ok_or(SectionError::new("the masks"))?,
             bitmap: bitmap.first_chunk().ok_or(SectionError::new("the bitmap"))?,
+            threes: threes.first_chunk().ok_or(SectionError::new("the bitmap"))?,
             multiplier: word(5),
             back,
             ahead,
@@ -171,8 +183,18 @@ impl<'a> Section<'a> {
     /// Whether the bitmap knows the hash of a window.
     #[inline(always)]
     pub(crate) fn has(&self, window: u32) -> bool {
-        let hash = hash(window, self.multiplier);
-        self.bitmap.get(usize::from(hash >> 3)).is_some_and(|byte| byte >> (hash & 7) & 1 == 1)
+        bit(self.bitmap, hash(window, self.multiplier))
+    }
+
+    /// Whether the first three bytes of a word may be the first or the last three of a window.
+    #[inline(always)]
+    pub(crate) fn has_three(&self, word: u32) -> bool {
+        bit(self.threes, hash_of_three(word, self.multiplier))
+    }
+
+    /// Whether the first and the last three bytes of a window may be those of one that is looked for.
+    pub(crate) fn has_threes(&self, window: u32) -> bool {
+        self.has_three(window) && self.has_three(window >> 8)
     }
 
     /// Numbers of the groups that a window's hash leads to.

@@ -83,3 +83,23 @@ fn over_the_budget() {
     text.extend(vec![b'a'; 100_000]);
     same(&section, &text, &mut seed(8));
 }
+
+/// The bytes beside a short literal are a class; near misses of it must not cost more one way than the other. The text
+/// goes over the budget after some hundred pieces, and where it does is compared.
+#[test]
+fn cost_of_near_misses() {
+    let patterns: Vec<String> =
+        (0..1000).map(|number| format!("abc[p-q]{{1,{}}}[r-z]", 1 + number)).collect();
+    let section = section(&patterns);
+    let mut random = seed(9);
+    for _ in 0..rounds(2) {
+        let mut text = Vec::new();
+        for _ in 0..2000 {
+            text.extend(b"abc");
+            text.extend(vec![[b'p', b'P', b'q', b'@', b'`', b'\x10'][random.below(6)]; 1 + random.below(12)]);
+            text.extend(vec![b'p'; 60]);
+        }
+        assert!(all(&section, &text, Path::Auto).1.is_err());
+        same(&section, &text, &mut random);
+    }
+}

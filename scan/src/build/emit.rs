@@ -8,7 +8,8 @@ use super::set::{End, edge};
 use super::window::{self, Window, masks};
 use super::{BuildError, BuildErrorKind, Builder, reach};
 use crate::layout::{
-    BITMAP, Case, Counts, HEADER, MAGIC, MAX_GROUPS_OF_A_HASH, MAX_REACH, RANKS, WINDOW, hash, sum,
+    BITMAP, Case, Counts, HEADER, MAGIC, MAX_GROUPS_OF_A_HASH, MAX_REACH, RANKS, WINDOW, hash, hash_of_three,
+    sum,
 };
 use std::collections::BTreeMap;
 
@@ -105,6 +106,7 @@ pub(super) fn emit(builder: &Builder) -> Result<Vec<u8>, BuildError> {
     counts.in_order().iter().for_each(|count| out.extend((*count as u32).to_le_bytes()));
     masks(&windows).iter().for_each(|mask| out.extend(mask));
     out.extend(&section.bitmap);
+    out.extend(threes(&windows, multiplier));
     out.extend(&section.ranks);
     out.extend(&section.slots);
     out.extend(&section.groups);
@@ -128,6 +130,22 @@ pub(super) fn emit(builder: &Builder) -> Result<Vec<u8>, BuildError> {
 fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
     if let Some(place) = out.get_mut(at..at + bytes.len()) {
         place.copy_from_slice(bytes);
+    }
+}
+
+/// The bitmap over three bytes of each window.
+fn threes(windows: &[Window], multiplier: u32) -> Vec<u8> {
+    let mut bitmap = vec![0; BITMAP];
+    for value in windows.iter().flat_map(Window::values) {
+        set_bit(&mut bitmap, hash_of_three(value, multiplier));
+        set_bit(&mut bitmap, hash_of_three(value >> 8, multiplier));
+    }
+    bitmap
+}
+
+fn set_bit(bitmap: &mut [u8], hash: u16) {
+    if let Some(byte) = bitmap.get_mut(usize::from(hash >> 3)) {
+        *byte |= 1 << (hash & 7);
     }
 }
 
@@ -173,9 +191,7 @@ impl Parts {
     fn filter(&mut self, windows: &[Window], slots: &Slots) {
         self.bitmap = vec![0; BITMAP];
         for (hash, numbers) in slots {
-            if let Some(byte) = self.bitmap.get_mut(usize::from(hash >> 3)) {
-                *byte |= 1 << (hash & 7);
-            }
+            set_bit(&mut self.bitmap, *hash);
             self.slots.extend((self.groups.len() as u32 / 16).to_le_bytes());
             for number in numbers {
                 let (Some(window), Some((first, count))) = (windows.get(*number), self.firsts.get(*number))

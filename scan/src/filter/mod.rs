@@ -1,8 +1,9 @@
 //! The filter in front: which windows of four bytes may belong to a literal.
 //!
-//! INVARIANT: every path gives exactly the windows that the nibble masks admit and the bitmap knows, in their order. A
-//! processor is asked for its features only for a text that is long enough to pay for it (one `cpuid` costs as much in a
-//! virtual machine as scanning 30 KB).
+//! INVARIANT: every path gives, in their order, the windows that the nibble masks admit and both bitmaps know, and may give
+//! others that the masks and the first bitmap take: what reads them asks [`Section::has_threes`] first. A processor is
+//! asked for its features only for a text that is long enough to pay for it (one `cpuid` costs as much in a virtual
+//! machine as scanning 20 KB).
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -126,25 +127,30 @@ pub(crate) fn fill(
     }
 }
 
-/// Four windows lie in one word of eight bytes; there is one branch on whether the bitmap knows one of them.
+/// Windows that one look of the scalar path decides.
+const STRIDE: usize = 6;
+
+/// Every window has three bytes that begin at an odd place: three questions decide six windows.
 fn scalar(section: &Section<'_>, text: &[u8], from: usize, to: usize, batch: &mut Batch) -> usize {
     let mut at = from;
-    while at < to && batch.room() >= WINDOW {
+    while at < to && batch.room() >= STRIDE {
         let Some(rest) = text.get(at..) else { return to };
-        let (word, windows) = match rest.first_chunk::<8>() {
-            Some(bytes) => (u64::from_le_bytes(*bytes), WINDOW.min(to - at)),
-            None => (window(rest, 0).map_or(0, u64::from), 1),
+        let windows = match rest.first_chunk::<8>() {
+            Some(bytes) if to - at >= STRIDE => {
+                let word = u64::from_le_bytes(*bytes);
+                let three = |place: u32| section.has_three((word >> (8 * place)) as u32);
+                if !(three(1) | three(3) | three(5)) {
+                    at += STRIDE;
+                    continue;
+                }
+                STRIDE
+            }
+            _ => 1,
         };
-        let known = |index: usize| u32::from(section.has((word >> (8 * index)) as u32)) << index;
-        let mut bits = known(0) | known(1) | known(2) | known(3);
-        while bits != 0 {
-            let index = bits.trailing_zeros() as usize;
-            bits &= bits - 1;
-            let bytes = rest.get(index..).and_then(|rest| rest.first_chunk());
-            batch.push(
-                at + index,
-                index < windows && bytes.is_some_and(|bytes| admits(section.masks, *bytes)),
-            );
+        for (index, bytes) in rest.array_windows().enumerate().take(windows) {
+            if section.has(u32::from_le_bytes(*bytes)) && admits(section.masks, *bytes) {
+                batch.push(at + index, true);
+            }
         }
         at += windows;
     }
