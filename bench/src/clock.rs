@@ -54,8 +54,12 @@ fn pass(job: &mut Job, values: usize) {
 
 /// How many values and repeats fit in a turn; also warms up.
 fn turn(job: &mut Job, values: usize) -> (usize, usize) {
-    let ((), first) = once(|| pass(job, 1));
-    let fit = ((TURN / first.max(1.0)) as usize).clamp(1, values);
+    let (mut fit, mut all) = (0, 0.0);
+    while fit < values && all < TURN {
+        let (_, took) = once(|| job(fit));
+        fit += 1;
+        all += took;
+    }
     let ((), all) = once(|| pass(job, fit));
     (fit, ((SHORT / all.max(1.0)) as usize).clamp(1, 10_000))
 }

@@ -22,7 +22,7 @@ pub fn run(sizes: &[usize]) -> Result<(), String> {
         "Least thread CPU time a value of 15 interleaved rounds over {VALUES} values. All but the hash map name the deciding pattern."
     );
     println!(
-        "The hash map (std, SipHash) holds exact texts. \"killed\": not built within {} s and {} GB.",
+        "The hash map (std, SipHash) holds exact texts. \"killed\": not within {} s of CPU time and {} GB.",
         BOX.0,
         BOX.1 >> 20
     );
