@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 
 /// Rounds of a race.
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 25;
 /// What one turn may take, ns: slow contenders get fewer values.
 const TURN: f64 = 2e7;
 /// A shorter turn is repeated until the clock is precise enough, and begins with a pass that is not timed: what the others

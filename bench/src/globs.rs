@@ -19,7 +19,7 @@ const MOST_LINEAR: usize = 10_000;
 pub fn run(sizes: &[usize]) -> Result<(), String> {
     println!("\n## One value against n globs, in process\n");
     println!(
-        "Least thread CPU time a value of 15 interleaved rounds over {VALUES} values. All but the hash map name the deciding pattern."
+        "Least thread CPU time a value of interleaved rounds over {VALUES} values. All but the hash map name the deciding pattern."
     );
     println!(
         "The hash map (std, SipHash) holds exact texts. \"killed\": not within {} s of CPU time and {} GB.",

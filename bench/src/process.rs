@@ -73,6 +73,7 @@ fn text(path: &Path) -> String {
 
 fn own_cases(world: &World, policy: &str, sizes: &[usize]) -> Result<Vec<Case>, String> {
     let hook = world.hook(policy);
+    let hook: Vec<&str> = hook.iter().map(String::as_str).collect();
     let mut cases = Vec::new();
     for (kind, tool, [outside, inside]) in [
         (Kind::Path, "Read", [&world.read, &world.read_inside]),
@@ -105,7 +106,9 @@ fn answers(case: &Case) -> Result<(), String> {
 }
 
 fn peer_cases(world: &World, policy: &str, empty: &str, peers: &Path) -> Result<Vec<Case>, String> {
-    let own = Case::new("policy, built-in default", &world.hook(policy), &world.bash);
+    let hook = world.hook(policy);
+    let hook: Vec<&str> = hook.iter().map(String::as_str).collect();
+    let own = Case::new("policy, built-in default", &hook, &world.bash);
     answers(&own)?;
     let mut cases = vec![own, Case::new("empty process, static", &[empty], &world.bash)];
     let inside = |file: &str| text(&peers.join(file));
@@ -163,8 +166,13 @@ impl World {
         })
     }
 
-    fn hook<'a>(&'a self, policy: &'a str) -> [&'a str; 6] {
-        [policy, "hook", "--host", "claude-code", "--home", &self.home]
+    /// Our hook: the small program beside `policy`, where there is one.
+    fn hook(&self, policy: &str) -> Vec<String> {
+        let small = Path::new(policy).with_file_name("policy-hook");
+        let (program, word) =
+            if small.exists() { (text(&small), None) } else { (policy.to_owned(), Some("hook")) };
+        let rest = word.into_iter().chain(["--host", "claude-code", "--home", &self.home]);
+        std::iter::once(program).chain(rest.map(str::to_owned)).collect()
     }
 
     fn compiled(&self, policy: &str, kind: Kind, n: usize) -> Result<PathBuf, String> {
