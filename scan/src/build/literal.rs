@@ -3,7 +3,7 @@
 //! INVARIANT: the ways of a pattern together match exactly what it matches; every way has one of its literals.
 
 use super::set::{End, Set, edge};
-use super::window;
+use super::{BuildErrorKind, window};
 use crate::layout::WINDOW;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use std::ops::Range;
@@ -36,33 +36,42 @@ const MAX_LITERALS: usize = 64;
 /// Most ways of a pattern.
 const MAX_WAYS: usize = 64;
 /// Most bytes of a literal.
-const MAX_LITERAL: usize = 128;
+const MAX_LITERAL: usize = 32;
 /// Most bytes of a class that is spelled out.
 const MAX_CHOICES: usize = 4;
 /// Repetitions of a byte that are spelled out.
 const MAX_COPIES: u32 = 16;
 
-/// The ways of a pattern; `None` if some match would have no literal.
-pub(super) fn ways(pattern: &Hir) -> Option<Vec<Way>> {
+/// The ways of a pattern.
+///
+/// # Errors
+///
+/// When some match would have no literal, or the ways are too many.
+pub(super) fn ways(pattern: &Hir) -> Result<Vec<Way>, BuildErrorKind> {
     let mut ways = Vec::new();
     let mut open = vec![flatten(pattern)];
     while let Some(items) = open.pop() {
         if let Some(way) = best(&items) {
             ways.push(way);
         } else {
-            let split = items.iter().position(|item| matches!(item.kind(), HirKind::Alternation(_)))?;
-            let (before, rest) = items.split_at(split);
-            let (alternation, behind) = rest.split_first()?;
-            let HirKind::Alternation(parts) = alternation.kind() else { return None };
+            let parts = |item: &Hir| match item.kind() {
+                HirKind::Alternation(parts) => Some(parts.clone()),
+                _ => None,
+            };
+            let split = items.iter().enumerate().find_map(|(index, item)| Some((index, parts(item)?)));
+            let (index, parts) = split.ok_or(BuildErrorKind::NoLiteral)?;
+            let (before, rest) = items.split_at(index);
+            let (_, behind) = rest.split_at(1);
+            let count = ways.len() + open.len() + parts.len();
+            if count > MAX_WAYS {
+                return Err(BuildErrorKind::TooMany { what: "ways to match", count, limit: MAX_WAYS });
+            }
             for part in parts.iter().rev() {
                 open.push([before, &flatten(part), behind].concat());
             }
         }
-        if ways.len() + open.len() > MAX_WAYS {
-            return None;
-        }
     }
-    Some(ways)
+    Ok(ways)
 }
 
 /// The parts of a sequence, literals in single bytes.
@@ -116,9 +125,11 @@ fn choices(part: &Hir) -> Option<Vec<Vec<Part>>> {
     (!all.is_empty() && all.len() <= MAX_LITERALS).then_some(all)
 }
 
+/// Every literal of the first with every one of the second, if that is few and short.
 fn product(firsts: &[Vec<Part>], seconds: &[Vec<Part>]) -> Option<Vec<Vec<Part>>> {
-    let few = firsts.len() * seconds.len() <= MAX_LITERALS;
-    few.then(|| {
+    let longest = |literals: &[Vec<Part>]| literals.iter().map(Vec::len).max().unwrap_or(0);
+    let short = longest(firsts) + longest(seconds) <= MAX_LITERAL;
+    (short && firsts.len() * seconds.len() <= MAX_LITERALS).then(|| {
         firsts
             .iter()
             .flat_map(|first| seconds.iter().map(|second| [first.as_slice(), second].concat()))
@@ -141,19 +152,24 @@ fn bytes_of(class: &Class) -> Option<Vec<Part>> {
 
 /// The best sequence of parts that is one of few literals.
 fn best(items: &[Hir]) -> Option<Way> {
-    let choices: Vec<_> = items.iter().map(choices).collect();
+    let all_choices: Vec<_> = items.iter().map(choices).collect();
     let mut best: Option<(_, Range<usize>, _)> = None;
     for first in 0..items.len() {
         let mut literals = vec![Vec::new()];
-        for (last, choices) in choices.iter().enumerate().skip(first) {
+        for (last, choices) in all_choices.iter().enumerate().skip(first) {
             let Some(longer) = choices.as_ref().and_then(|choices| product(&literals, choices)) else {
                 break;
             };
             literals = longer;
             literals.sort();
             literals.dedup();
-            if literals.iter().any(|literal| literal.len() > MAX_LITERAL) {
-                break;
+            // One more byte that always follows can only make it rarer.
+            let longest = literals.iter().map(Vec::len).max().unwrap_or(0);
+            let next = all_choices.get(last + 1).and_then(Option::as_ref);
+            if longest < MAX_LITERAL
+                && next.is_some_and(|next| matches!(next.as_slice(), [one] if one.len() == 1))
+            {
+                continue;
             }
             let Some(cost) = cost(&literals, items, first..last + 1) else { continue };
             let least = literals.iter().map(Vec::len).min().unwrap_or(0);
@@ -173,12 +189,12 @@ fn side(items: &[Hir], range: Range<usize>) -> Hir {
 
 /// How often the windows of these literals are met; `None` if one has no window. They stand at `range` of the parts.
 fn cost(literals: &[Vec<Part>], items: &[Hir], range: Range<usize>) -> Option<u64> {
-    let short = literals.iter().any(|literal| literal.len() < WINDOW);
-    let (before, behind) = if short {
-        (
-            edge(&side(items, 0..range.start), End::Last),
-            edge(&side(items, range.end..items.len()), End::First),
-        )
+    let least = literals.iter().map(Vec::len).min().unwrap_or(0);
+    if least + 1 < WINDOW {
+        return None;
+    }
+    let (before, behind) = if least < WINDOW {
+        (edge(items.get(..range.start)?, End::Last), edge(items.get(range.end..)?, End::First))
     } else {
         (None, None)
     };

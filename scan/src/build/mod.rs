@@ -153,7 +153,7 @@ impl Builder {
     pub fn add(&mut self, id: u32, pattern: &str) -> Result<&mut Self, BuildError> {
         let failed = |kind| BuildError { id: Some(id), kind };
         let hir = parse(pattern).map_err(failed)?;
-        let ways = literal::ways(&hir).ok_or(failed(BuildErrorKind::NoLiteral))?;
+        let ways = literal::ways(&hir).map_err(failed)?;
         for way in &ways {
             reach(&way.before, usize::from(self.limits.before), true).map_err(failed)?;
             reach(&way.behind, usize::from(self.limits.behind), false).map_err(failed)?;
@@ -180,7 +180,14 @@ impl Builder {
     }
 }
 
+/// Most bytes of the text of a pattern.
+const MAX_PATTERN: usize = 2048;
+
 fn parse(pattern: &str) -> Result<Hir, BuildErrorKind> {
+    if pattern.len() > MAX_PATTERN {
+        let count = pattern.len();
+        return Err(BuildErrorKind::TooMany { what: "bytes of the pattern", count, limit: MAX_PATTERN });
+    }
     let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(pattern).map_err(
         |error| {
             let (message, offset) = match &error {

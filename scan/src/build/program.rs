@@ -91,14 +91,13 @@ impl Programs {
             .utf8(false)
             .reverse(side == Side::Before)
             .which_captures(WhichCaptures::None)
-            .nfa_size_limit(Some(limit.saturating_mul(16)));
+            .nfa_size_limit(Some(limit.saturating_mul(4)));
         let nfa = NFA::compiler().configure(config).build_from_hir(part).map_err(|_| too_big(None))?;
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
             .match_kind(MatchKind::All)
-            .minimize(true)
-            .dfa_size_limit(Some(limit.saturating_mul(16)))
-            .determinize_size_limit(Some(limit.saturating_mul(64)));
+            .dfa_size_limit(Some(limit.saturating_mul(4)))
+            .determinize_size_limit(Some(limit.saturating_mul(8)));
         let dense =
             dense::Builder::new().configure(config).build_from_nfa(&nfa).map_err(|_| too_big(None))?;
         let bytes = dense.to_sparse().map_err(|_| too_big(None))?.to_bytes_little_endian();

@@ -80,10 +80,22 @@ pub(super) enum End {
     Last,
 }
 
-/// What a part may begin or end with, `None` if it may be empty.
-pub(super) fn edge(part: &Hir, end: End) -> Option<Set> {
-    let (set, may_be_empty) = edge_or_empty(part, end);
+/// What a sequence of parts may begin or end with, `None` if it may be empty.
+pub(super) fn edge(parts: &[Hir], end: End) -> Option<Set> {
+    let (set, may_be_empty) = edge_of_sequence(parts, end);
     (!may_be_empty).then_some(set)
+}
+
+fn edge_of_sequence(parts: &[Hir], end: End) -> (Set, bool) {
+    let mut all = Set::default();
+    let mut next = |part: &Hir| {
+        let (set, empty) = edge_or_empty(part, end);
+        all = all.union(&set);
+        empty
+    };
+    let empty =
+        if end == End::First { parts.iter().all(&mut next) } else { parts.iter().rev().all(&mut next) };
+    (all, empty)
 }
 
 fn edge_or_empty(part: &Hir, end: End) -> (Set, bool) {
@@ -99,20 +111,7 @@ fn edge_or_empty(part: &Hir, end: End) -> (Set, bool) {
             (set, empty || repetition.min == 0)
         }
         HirKind::Capture(capture) => edge_or_empty(&capture.sub, end),
-        HirKind::Concat(parts) => {
-            let mut all = Set::default();
-            let mut next = |part: &Hir| {
-                let (set, empty) = edge_or_empty(part, end);
-                all = all.union(&set);
-                empty
-            };
-            let empty = if end == End::First {
-                parts.iter().all(&mut next)
-            } else {
-                parts.iter().rev().all(&mut next)
-            };
-            (all, empty)
-        }
+        HirKind::Concat(parts) => edge_of_sequence(parts, end),
         HirKind::Alternation(parts) => parts.iter().fold((Set::default(), false), |(all, may), part| {
             let (set, empty) = edge_or_empty(part, end);
             (all.union(&set), may || empty)
