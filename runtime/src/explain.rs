@@ -2,9 +2,10 @@
 //!
 //! INVARIANT: what is printed is read back from the table, so it is what is enforced.
 
+use crate::run_match::Lists;
 use crate::table::layout::Section;
 use crate::table::records::Matcher;
-use crate::table::{Block, BlockKind, Line, Read, Table};
+use crate::table::{Block, BlockKind, Damaged, Line, Read, Table};
 use crate::verdict::{Place, Step, Verdict};
 use std::fmt::{self, Write};
 
@@ -252,7 +253,11 @@ fn write_line(table: &Table<'_>, block: &Block<'_>, line: &Line<'_>, out: &mut S
         excepts.push(match except?.0 {
             Matcher::Path(glob) | Matcher::Domain(glob) | Matcher::Command(glob) => glob.to_owned(),
             Matcher::Arg(glob) => glob.split('\0').next_back().unwrap_or(glob).to_owned(),
-            Matcher::Run(at) => table.run_pattern(at)?.to_string(),
+            Matcher::Run(at) => {
+                let lists = Lists::new(*table);
+                let text = lists.pattern(at)?.to_string();
+                lists.found(text).map_err(|_| Damaged)?
+            }
             Matcher::Shell(mask) => format!("features {mask:#x}"),
             Matcher::Always | Matcher::Miss => "everything".to_owned(),
         });

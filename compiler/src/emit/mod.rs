@@ -8,6 +8,7 @@ mod meaning;
 mod programs;
 #[cfg(test)]
 mod scale;
+mod sets;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
 use policy_runtime::table::layout::{self, Section, at, matcher};
 use policy_runtime::table::{content_start, seal};
+use sets::Sets;
 use std::fmt;
 use store::{Range, Store};
 
@@ -54,7 +56,9 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
     let mut store = Store::default();
     let emitted = rank(policy)?;
     let globals = globals(policy, &mut store)?;
-    info(policy, &globals, &mut store);
+    let sets = Sets::of(policy);
+    let over_sets = sets.write(policy, &mut store)?;
+    info(policy, &globals, &over_sets, &mut store);
     for file in &policy.files {
         let text = store.text(file);
         store.record(Section::Files, &[text.first, text.count]);
@@ -71,8 +75,8 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
         store.record(Section::Scopes, &row);
     }
     blocks(policy, &mut store);
-    lines(policy, &emitted, &mut store);
-    patterns(policy, &emitted, &mut store);
+    lines(policy, &emitted, &sets, &mut store);
+    patterns(policy, &emitted, &sets, &mut store);
     programs::programs(&mut store, &policy.programs);
     if store.too_large() {
         return Err(EmitError::new("the table grows over 4 GiB"));
@@ -122,7 +126,7 @@ fn rank(policy: &Policy) -> Result<Vec<Emitted>, EmitError> {
     Ok(out)
 }
 
-fn info(policy: &Policy, globals: &[Range; 5], store: &mut Store) {
+fn info(policy: &Policy, globals: &[Range; 5], over_sets: &[Range; sets::AUTOMATA], store: &mut Store) {
     let name = store.text(&policy.name);
     let default = match policy.default {
         None => 0,
@@ -135,6 +139,7 @@ fn info(policy: &Policy, globals: &[Range; 5], store: &mut Store) {
     row.extend([more(policy.ask_timeout), u32::from(policy.observe)]);
     row.extend(globals.iter().flat_map(|range| [range.first, range.count]));
     row.extend(programs::halves(store.programs_sum()));
+    row.extend(over_sets.iter().flat_map(|range| [range.first, range.count]));
     store.record(Section::Info, &row);
 }
 
@@ -233,7 +238,7 @@ fn blocks(policy: &Policy, store: &mut Store) {
     }
 }
 
-fn lines(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
+fn lines(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Store) {
     let mut ranks: Vec<Vec<u32>> = vec![Vec::new(); policy.lines.len()];
     for (rank, pattern) in (1u32..).zip(emitted) {
         let line = match pattern {
@@ -251,7 +256,7 @@ fn lines(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
         let first = store.records(Section::Excepts, 5);
         let mut count = 0;
         while let Some(except) = excepts.next_if(|e| e.line.0 == number) {
-            let [kind, a, b] = matcher_words(&except.matcher, store);
+            let [kind, a, b] = matcher_words(&except.matcher, sets, store);
             store.record(Section::Excepts, &[number, kind, u32::from(except.grant), a, b]);
             count += 1;
         }
@@ -282,13 +287,13 @@ fn lines(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
     }
 }
 
-fn patterns(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
+fn patterns(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Store) {
     for pattern in emitted {
         let row = match pattern {
             Emitted::Pattern(index) => {
                 let Some(pattern) = policy.patterns.get(*index) else { continue };
                 let text = store.text(&pattern.text);
-                let [kind, a, b] = matcher_words(&pattern.matcher, store);
+                let [kind, a, b] = matcher_words(&pattern.matcher, sets, store);
                 [pattern.line.0, text.first, text.count, kind, u32::from(pattern.grant), a, b]
             }
             Emitted::Miss(line) => {
@@ -300,7 +305,7 @@ fn patterns(policy: &Policy, emitted: &[Emitted], store: &mut Store) {
     }
 }
 
-fn matcher_words(matcher: &Matcher, store: &mut Store) -> [u32; 3] {
+fn matcher_words(matcher: &Matcher, sets: &Sets<'_>, store: &mut Store) -> [u32; 3] {
     let mut text = |kind: u32, text: &str| {
         let range = store.text(text);
         [kind, range.first, range.count]
@@ -310,7 +315,7 @@ fn matcher_words(matcher: &Matcher, store: &mut Store) -> [u32; 3] {
         Matcher::Domain(glob) => text(matcher::DOMAIN, glob),
         Matcher::Command(glob) => text(matcher::COMMAND, glob),
         Matcher::Arg(glob) => text(matcher::ARG, glob),
-        Matcher::Run(pattern) => [matcher::RUN, programs::run(store, pattern), 0],
+        Matcher::Run(pattern) => [matcher::RUN, programs::run(store, pattern, sets), 0],
         Matcher::Shell(mask) => [matcher::SHELL, *mask, 0],
         Matcher::Always => [matcher::ALWAYS, 0, 0],
     }

@@ -2,8 +2,9 @@
 //!
 //! INVARIANT: the order of the fields is the one in which `policy_runtime` reads them.
 
+use super::sets::Sets;
 use super::store::{Range, Store};
-use crate::ir::{OperandSet, RunPattern, RunTerm};
+use crate::ir::{RunPattern, RunTerm};
 use policy_grammar::shell::Dialect;
 use policy_grammar::shell::code::Language;
 use policy_grammar::shell::effects::{Effect, Place, Verb};
@@ -222,46 +223,30 @@ fn write_inner(store: &mut Store, inner: &Inner, out: &mut Vec<u32>) {
 }
 
 /// Writes a run pattern; where it stands.
-pub(super) fn run(store: &mut Store, pattern: &RunPattern) -> u32 {
+pub(super) fn run(store: &mut Store, pattern: &RunPattern, sets: &Sets<'_>) -> u32 {
     let mut out = vec![count(pattern.stages.len())];
     for stage in &pattern.stages {
-        run_texts(store, &stage.program, &mut out);
+        out.push(run_texts(store, &stage.program));
         out.push(count(stage.terms.len()));
         for term in &stage.terms {
             match term {
-                RunTerm::Word(words) => {
-                    out.push(0);
-                    run_texts(store, words, &mut out);
-                }
-                RunTerm::Flag(flags) => {
-                    out.push(1);
-                    run_texts(store, flags, &mut out);
-                }
+                RunTerm::Word(words) => out.extend([0, run_texts(store, words)]),
+                RunTerm::Flag(flags) => out.extend([1, run_texts(store, flags)]),
                 RunTerm::AnyWord => out.push(2),
                 RunTerm::AnyFlags => out.push(3),
             }
         }
         out.push(u32::from(stage.rest));
     }
-    operand_set(store, pattern.touching.as_ref(), &mut out);
-    for set in [&pattern.reading, &pattern.writing, &pattern.deleting, &pattern.sending] {
-        operand_set(store, set.as_ref(), &mut out);
+    for set in [&pattern.touching, &pattern.reading, &pattern.writing, &pattern.deleting, &pattern.sending] {
+        out.push(sets.number(set.as_ref()));
     }
-    run_texts(store, &pattern.via, &mut out);
+    out.push(run_texts(store, &pattern.via));
     store.words(Section::Runs, &out)
 }
 
-fn operand_set(store: &mut Store, set: Option<&OperandSet>, out: &mut Vec<u32>) {
-    out.push(u32::from(set.is_some()));
-    if let Some(set) = set {
-        for list in [&set.paths, &set.texts, &set.except_paths, &set.except_texts] {
-            run_texts(store, list, out);
-        }
-    }
-}
-
 /// A list of texts, written once and pointed to: many spellings of a pattern have the same sets.
-fn run_texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
+pub(super) fn run_texts(store: &mut Store, texts: &[String]) -> u32 {
     let mut list = Vec::new();
     for text in texts {
         let Range { first, count: len } = store.text(text);
@@ -270,5 +255,5 @@ fn run_texts(store: &mut Store, texts: &[String], out: &mut Vec<u32>) {
     if !list.is_empty() {
         list.insert(0, count(texts.len()));
     }
-    out.push(store.shared(Section::Runs, list));
+    store.shared(Section::Runs, list)
 }

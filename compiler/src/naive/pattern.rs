@@ -45,8 +45,8 @@ pub(super) fn run_match_flat(glob: &str, text: &str) -> bool {
     glob::matches(glob, &flat, Syntax::Plain, false)
 }
 
-fn texts(list: &[String]) -> Vec<&str> {
-    list.iter().map(String::as_str).collect()
+fn texts(list: &[String]) -> run_match::Texts<'_> {
+    list.iter().map(String::as_str).collect::<Vec<_>>().into()
 }
 
 fn set(set: &OperandSet) -> run_match::OperandSet<'_> {

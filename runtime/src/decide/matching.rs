@@ -7,9 +7,9 @@ use super::views::View;
 use super::{Stop, same};
 use crate::automaton::{self, Automaton, Scratch};
 use crate::bytes::Bytes;
-use crate::facts::{Access, CommandFact, Facts, Part as WordPart, Word};
+use crate::facts::{CommandFact, Facts, Part as WordPart, Word};
 use crate::glob::{self, Syntax};
-use crate::run_match::{Match, folded_in, grants, meets, refuses_words};
+use crate::run_match::{Failure, Lists, Match, folded_in, grants, meets, refuses_words};
 use crate::table::groups::{Group, Part};
 use crate::table::layout::{EVERY_WORD, matcher, run_key};
 use crate::table::records::Matcher;
@@ -49,6 +49,17 @@ pub(super) struct Matching<'t, 'f> {
     leftover: Vec<u32>,
     /// The words of the command at hand, equal ones once.
     words: (usize, Vec<usize>),
+    /// The run patterns, with what is known of the call's paths.
+    lists: Lists<'t>,
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Stop {
+        match failure {
+            Failure::Damaged => Stop::Damaged,
+            Failure::Limit => Stop::Limit,
+        }
+    }
 }
 
 fn stop(damaged: automaton::Damaged) -> Stop {
@@ -56,24 +67,6 @@ fn stop(damaged: automaton::Damaged) -> Stop {
     match damaged {
         D::Header | D::Index | D::Probes => Stop::Damaged,
         D::Active | D::Steps | D::Found => Stop::Limit,
-    }
-}
-
-/// Bytes of the words with which a command may do this.
-fn touched(command: &CommandFact, words: &[usize], facts: &Facts, access: Access) -> usize {
-    let may = access.and(Access::UNSURE);
-    let words = words.iter().copied().filter(|at| command.touches.get(*at).is_none_or(|own| own.any(may)));
-    let path = |number: u32| facts.paths.get(number as usize).map_or(0, |path| path.written.len() + 1);
-    let bytes = words.map(|at| command.words.get(at).map_or(0, |word| length_of(word) + 1)).sum::<usize>();
-    let redirects = command.redirects.iter().filter_map(|redirect| redirect.path).map(path).sum::<usize>();
-    bytes + redirects + command.sent.iter().map(|number| path(*number)).sum::<usize>()
-}
-
-/// Bytes of all that a word may be.
-fn length_of(word: &Word) -> usize {
-    match word {
-        Word::Known(text) | Word::Glob(text) | Word::Unknown { text, .. } => text.len(),
-        Word::OneOf(texts) => texts.iter().map(String::len).sum(),
     }
 }
 
@@ -94,6 +87,7 @@ impl<'t, 'f> Matching<'t, 'f> {
             vague: false,
             leftover,
             words: (usize::MAX, Vec::new()),
+            lists: Lists::new(table),
         }
     }
 
@@ -241,28 +235,24 @@ impl<'t, 'f> Matching<'t, 'f> {
             self.words =
                 facts.commands.get(index).map_or((index, Vec::new()), |c| (index, same::words(c, facts)));
         }
-        let length = facts.commands.get(index).map_or(0, |command| {
-            let of_word = |at: &usize| command.words.get(*at).map_or(0, |word| length_of(word) + 2);
-            self.words.1.iter().map(of_word).sum::<usize>() + command.words.len()
-        });
-        let pattern = self.table.run_pattern(at)?;
-        self.spend(pattern.weight(), length)?;
-        for (access, weight) in pattern.effects().into_iter().filter(|(_, weight)| *weight > 0) {
-            self.spend(
-                weight,
-                facts.commands.get(index).map_or(0, |command| touched(command, &self.words.1, facts, access)),
-            )?;
-        }
-        let behind_others =
-            facts.commands.get(index).and_then(|command| command.pipe).is_some_and(|pipe| pipe.1 > 0);
-        if pattern.stages.len() > 1 && behind_others {
-            self.spend(pattern.stages.len(), facts.commands.len() * 16)?;
-        }
-        Ok(if grant {
+        let pattern = self.lists.pattern(at)?;
+        let (weight, stages) = (pattern.weight(), pattern.stages.len());
+        let command = facts.commands.get(index);
+        let behind_others = command.and_then(|command| command.pipe).is_some_and(|pipe| pipe.1 > 0);
+        let others = if stages > 1 && behind_others { facts.commands.len() } else { 0 };
+        let words = command.map_or(0, |command| command.words.len() + command.redirects.len());
+        let left = if self.vague { &mut self.left_vague } else { &mut self.left };
+        // What is compared is counted where it is compared, the rest here.
+        let walk = (weight as u64 + 1) * (words as u64 + 16 * others as u64 + 1);
+        *left = left.checked_sub(walk).ok_or(Stop::Limit)?;
+        self.lists.begin(*left);
+        let found = if grant {
             Match::sure(grants(&pattern, facts, index))
         } else {
             refuses_words(&pattern, facts, index, &self.words.1)
-        })
+        };
+        *left = self.lists.left();
+        Ok(self.lists.found(found)?)
     }
 
     /// Shell features of a command, and those of its script that belong to no command.

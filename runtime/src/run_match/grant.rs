@@ -4,7 +4,7 @@
 //! `touching` in the set unless a term spells it out.
 
 use super::sets::{name_in_folder_granted, operand, operand_granted, target_granted};
-use super::{OperandSet, RunPattern, Stage, Term, exact, word_granted};
+use super::{OperandSet, RunPattern, Stage, Term, Texts, exact, word_granted};
 use crate::facts::{Access, CommandFact, Facts, Part, Word};
 
 /// Whether a grant's pattern matches the command with this number.
@@ -31,7 +31,7 @@ pub fn grants(pattern: &RunPattern<'_>, facts: &Facts, index: usize) -> bool {
         }
     }
     if !pattern.via.is_empty() {
-        let via = |wrapper: &String| pattern.via.iter().any(|v| exact(v, wrapper));
+        let via = |wrapper: &String| pattern.via.each(wrapper.len()).any(|v| exact(v, wrapper));
         if command.wrappers.is_empty() || !command.wrappers.iter().all(via) {
             return false;
         }
@@ -65,8 +65,8 @@ fn stage(stage: &Stage<'_>, touching: Option<&OperandSet<'_>>, facts: &Facts, co
     if !program_granted(&stage.program, program, command) {
         return false;
     }
-    let any_flags = stage.terms.contains(&Term::AnyFlags);
-    let terms: Vec<&Term<'_>> = stage.terms.iter().filter(|t| **t != Term::AnyFlags).collect();
+    let any_flags = stage.terms.iter().any(|t| matches!(t, Term::AnyFlags));
+    let terms: Vec<&Term<'_>> = stage.terms.iter().filter(|t| !matches!(t, Term::AnyFlags)).collect();
     let view = View { touching, facts, command, any_flags };
     // `at[k]`: the words so far are accounted for and the first `k` terms are used.
     let mut at = vec![false; terms.len() + 1];
@@ -94,9 +94,9 @@ fn stage(stage: &Stage<'_>, touching: Option<&OperandSet<'_>>, facts: &Facts, co
 }
 
 /// "The program word must be exactly the name (no folder)."
-fn program_granted(patterns: &[&str], program: &Word, command: &CommandFact) -> bool {
+fn program_granted(patterns: &Texts<'_>, program: &Word, command: &CommandFact) -> bool {
     let one = |text: &str| {
-        patterns.iter().any(|p| {
+        patterns.each(text.len()).any(|p| {
             let folder = text.contains('/');
             // SECURITY: `./x` is another file in every folder, so the command must run in the project's own.
             let anchored = text.starts_with('/') || command.dir.views.iter().any(|v| v == ".");

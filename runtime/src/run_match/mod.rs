@@ -7,15 +7,20 @@ mod grant;
 mod print;
 mod refuse;
 mod sets;
+mod stored;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 pub use grant::grants;
 pub use refuse::refuses;
 pub(crate) use refuse::refuses_words;
 pub(crate) use sets::climbs;
+pub use sets::fronts;
+pub(crate) use stored::{Failure, Lists};
+pub use texts::Texts;
 
-use crate::facts::{Access, Word};
+use crate::facts::Word;
 use crate::fold::fold;
 use crate::glob::{self, Syntax};
 
@@ -56,7 +61,7 @@ impl Match {
 }
 
 /// A run pattern, braces spelled out.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RunPattern<'p> {
     /// Stages of a pipe; the last one is the command that is judged.
     pub stages: Vec<Stage<'p>>,
@@ -71,45 +76,23 @@ pub struct RunPattern<'p> {
     /// Paths whose content it sends.
     pub sending: Option<OperandSet<'p>>,
     /// Names of wrappers.
-    pub via: Vec<&'p str>,
+    pub via: Texts<'p>,
 }
 
 impl RunPattern<'_> {
-    /// The size of what is compared with every word, for counting work.
+    /// How much of it is compared with each word, its texts aside; for counting work.
     pub(crate) fn weight(&self) -> usize {
-        let term = |term: &Term<'_>| match term {
-            Term::Word(words) | Term::Flag(words) => globs(words),
-            Term::AnyWord | Term::AnyFlags => 1,
-        };
-        let stage = |s: &Stage<'_>| globs(&s.program) + s.terms.iter().map(term).sum::<usize>();
-        self.stages.iter().map(stage).sum::<usize>() + set(&self.touching) + globs(&self.via)
+        let sets = [&self.touching, &self.reading, &self.writing, &self.deleting, &self.sending];
+        self.stages.iter().map(|stage| stage.terms.len() + 1).sum::<usize>()
+            + sets.iter().filter(|set| set.is_some()).count()
     }
-
-    /// The size of what is compared only with the words with which a command may do something.
-    pub(crate) fn effects(&self) -> [(Access, usize); 4] {
-        [
-            (Access::READ, set(&self.reading)),
-            (Access::WRITE.and(Access::DELETE), set(&self.writing)),
-            (Access::DELETE, set(&self.deleting)),
-            (Access::SEND, set(&self.sending)),
-        ]
-    }
-}
-
-fn globs(list: &[&str]) -> usize {
-    list.iter().map(|glob| glob.len() + 4).sum()
-}
-
-fn set(set: &Option<OperandSet<'_>>) -> usize {
-    set.as_ref()
-        .map_or(0, |s| globs(&s.paths) + globs(&s.texts) + globs(&s.except_paths) + globs(&s.except_texts))
 }
 
 /// One stage.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Stage<'p> {
     /// The program, any one.
-    pub program: Vec<&'p str>,
+    pub program: Texts<'p>,
     /// The words behind it.
     pub terms: Vec<Term<'p>>,
     /// `...`.
@@ -117,12 +100,12 @@ pub struct Stage<'p> {
 }
 
 /// One word of a stage.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Term<'p> {
     /// A word that is not a flag, any one.
-    Word(Vec<&'p str>),
+    Word(Texts<'p>),
     /// A flag, any one.
-    Flag(Vec<&'p str>),
+    Flag(Texts<'p>),
     /// `*`.
     AnyWord,
     /// `-*`.
@@ -130,16 +113,16 @@ pub enum Term<'p> {
 }
 
 /// Globs over operands.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct OperandSet<'p> {
     /// Path globs.
-    pub paths: Vec<&'p str>,
+    pub paths: Texts<'p>,
     /// Text globs.
-    pub texts: Vec<&'p str>,
+    pub texts: Texts<'p>,
     /// Path globs taken back.
-    pub except_paths: Vec<&'p str>,
+    pub except_paths: Texts<'p>,
     /// Text globs taken back.
-    pub except_texts: Vec<&'p str>,
+    pub except_texts: Texts<'p>,
 }
 
 /// Whether a text glob matches with exact letters.
@@ -190,37 +173,39 @@ pub(crate) fn flat(value: &str) -> String {
 }
 
 /// Whether a word of a refusal is this word.
-pub(crate) fn word_refused(patterns: &[&str], word: &Word) -> Match {
-    let any = |test: &dyn Fn(&str) -> bool| patterns.iter().any(|p| test(p));
+pub(crate) fn word_refused(patterns: &Texts<'_>, word: &Word) -> Match {
+    let any = |length: usize, test: &dyn Fn(&str) -> bool| patterns.each(length).any(test);
     match word {
-        Word::Known(text) => Match::sure(any(&|p| folded(p, text))),
-        Word::OneOf(texts) => Match::every(texts.iter().map(|t| Match::sure(any(&|p| folded(p, t))))),
+        Word::Known(text) => Match::sure(any(text.len(), &|p| folded(p, text))),
+        Word::OneOf(texts) => {
+            Match::every(texts.iter().map(|t| Match::sure(any(t.len(), &|p| folded(p, t)))))
+        }
         Word::Glob(text) => {
             let flat = flat(text);
-            if any(&|p| folded(p, &flat)) {
+            if any(flat.len(), &|p| folded(p, &flat)) {
                 Match::Certain
             } else {
                 // Where no file fits, the shell leaves the word as it stands.
-                Match::maybe(any(&|p| meets(p, text, Syntax::Plain) || folded(p, text)))
+                Match::maybe(any(2 * text.len(), &|p| meets(p, text, Syntax::Plain) || folded(p, text)))
             }
         }
         Word::Unknown { splits: true, .. } => Match::maybe(!patterns.is_empty()),
         Word::Unknown { text, splits: false } => {
-            if any(&|p| folded(p, text)) {
+            if any(text.len(), &|p| folded(p, text)) {
                 Match::Certain
             } else {
                 let value = escape(text);
-                Match::maybe(any(&|p| meets(p, &value, Syntax::Plain)))
+                Match::maybe(any(value.len(), &|p| meets(p, &value, Syntax::Plain)))
             }
         }
     }
 }
 
 /// Whether a word of a grant is exactly this word.
-pub(crate) fn word_granted(patterns: &[&str], word: &Word) -> bool {
+pub(crate) fn word_granted(patterns: &Texts<'_>, word: &Word) -> bool {
     let one = |text: &str| {
         // A wildcard never stands for the dash that makes a word a flag.
-        patterns.iter().any(|p| exact(p, text) && (p.starts_with('-') || !text.starts_with('-')))
+        patterns.each(text.len()).any(|p| exact(p, text) && (p.starts_with('-') || !text.starts_with('-')))
     };
     match word {
         Word::Known(text) => one(text),

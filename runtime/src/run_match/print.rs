@@ -2,19 +2,19 @@
 //!
 //! INVARIANT: alternatives stand in braces, so the printed form reads back as the same pattern.
 
-use super::{OperandSet, RunPattern, Term};
+use super::{OperandSet, RunPattern, Term, Texts};
 use std::fmt;
 
-fn braces(words: &[&str]) -> String {
-    match words {
+fn braces(words: &Texts<'_>) -> String {
+    match words.each(0).collect::<Vec<_>>().as_slice() {
         [one] => (*one).to_owned(),
         many => format!("{{{}}}", many.join(",")),
     }
 }
 
 fn set(f: &mut fmt::Formatter<'_>, word: &str, set: &OperandSet<'_>) -> fmt::Result {
-    let list = |a: &[&str], b: &[&str]| {
-        a.iter().chain(b).map(|glob| format!("\"{glob}\"")).collect::<Vec<_>>().join(", ")
+    let list = |a: &Texts<'_>, b: &Texts<'_>| {
+        a.each(0).chain(b.each(0)).map(|glob| format!("\"{glob}\"")).collect::<Vec<_>>().join(", ")
     };
     write!(f, " {word} {}", list(&set.paths, &set.texts))?;
     let except = list(&set.except_paths, &set.except_texts);
@@ -53,6 +53,10 @@ impl fmt::Display for RunPattern<'_> {
                 set(f, word, own)?;
             }
         }
-        if self.via.is_empty() { Ok(()) } else { write!(f, " via {}", self.via.join(", ")) }
+        if self.via.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " via {}", self.via.each(0).collect::<Vec<_>>().join(", "))
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! INVARIANT: a word that is not known may be any word that the pattern still misses; further words never hurt.
 
 use super::sets::{operand, operand_refused, target_refused, tree_refused};
-use super::{Match, OperandSet, RunPattern, Stage, Term, escape, folded, meets, word_refused};
+use super::{Match, OperandSet, RunPattern, Stage, Term, Texts, escape, folded, meets, word_refused};
 use crate::facts::{Access, CommandFact, Facts, Part, Redirect, Word};
 use crate::glob::Syntax;
 use crate::table::layout::{program_name, program_pattern};
@@ -44,7 +44,10 @@ pub(crate) fn refuses_words(pattern: &RunPattern<'_>, facts: &Facts, index: usiz
         found = found.min(sends(set, facts, (command, words)));
     }
     if !pattern.via.is_empty() {
-        let via = |wrapper: &String| pattern.via.iter().any(|v| folded(v, &program_name(wrapper)));
+        let via = |wrapper: &String| {
+            let name = program_name(wrapper);
+            pattern.via.each(name.len()).any(|v| folded(v, &name))
+        };
         found = found.min(Match::sure(command.wrappers.iter().any(via)));
     }
     found
@@ -131,10 +134,10 @@ fn sends(set: &OperandSet<'_>, facts: &Facts, (command, words): (&CommandFact, &
 }
 
 /// The name of an object is no path, and has no letter that would make it one or a setting of something.
-fn name_refused(texts: &[&str], word: &Word) -> Match {
-    let possible = |text: &&&str| text.contains(['[', '\\']) || !text.contains([':', '/', '=', '!']);
-    let texts: Vec<&str> = texts.iter().filter(possible).copied().collect();
-    word_refused(&texts, word)
+fn name_refused(texts: &Texts<'_>, word: &Word) -> Match {
+    let possible = |text: &&str| text.contains(['[', '\\']) || !text.contains([':', '/', '=', '!']);
+    let texts: Vec<&str> = texts.each(1).filter(possible).collect();
+    word_refused(&texts.into(), word)
 }
 
 /// A word from which several may come.
@@ -146,7 +149,7 @@ fn stage(stage: &Stage<'_>, command: &CommandFact) -> Match {
     let Some(program) = command.words.first() else {
         // Only redirections: it is a command of no program, which `*` alone may name.
         let plain = stage.terms.iter().all(|t| matches!(t, Term::AnyFlags));
-        return Match::sure(plain && stage.program.contains(&"*"));
+        return Match::sure(plain && stage.program.each(1).any(|p| p == "*"));
     };
     let found = program_refused(&stage.program, program);
     if found == Match::No {
@@ -166,14 +169,15 @@ fn stage(stage: &Stage<'_>, command: &CommandFact) -> Match {
 }
 
 /// "The program is compared by file name, ignoring case and a trailing `.exe`."
-pub(super) fn program_refused(patterns: &[&str], program: &Word) -> Match {
-    let patterns: Vec<String> = patterns.iter().map(|p| program_pattern(p)).collect();
-    let known = |text: &str| Match::sure(patterns.iter().any(|p| folded(p, &program_name(text))));
-    if patterns.iter().any(|p| p == "*") {
-        return Match::Certain;
-    }
+pub(super) fn program_refused(patterns: &Texts<'_>, program: &Word) -> Match {
+    // `*` is any program, however it is written.
+    let known = |text: &str| {
+        let name = program_name(text);
+        Match::sure(patterns.each(name.len()).any(|p| program_is(p, &name)))
+    };
     match program {
         Word::Known(text) => known(text),
+        _ if patterns.each(1).any(is_any) => Match::Certain,
         Word::OneOf(texts) => Match::every(texts.iter().map(|t| known(t))),
         Word::Unknown { splits: true, .. } => Match::Possible,
         Word::Unknown { text, splits: false } => match text.rsplit_once('\u{1}') {
@@ -181,10 +185,11 @@ pub(super) fn program_refused(patterns: &[&str], program: &Word) -> Match {
             Some((_, tail)) if !tail.contains('/') => {
                 let value = format!("\u{1}{}", escape(tail));
                 let with_exe = format!("{value}.exe");
-                Match::maybe(patterns.iter().any(|p| {
-                    meets(p, &value, Syntax::Plain)
+                let mut patterns = patterns.each(3 * with_exe.len()).map(program_pattern);
+                Match::maybe(patterns.any(|p| {
+                    meets(&p, &value, Syntax::Plain)
                         || meets(&format!("{p}.exe"), &value, Syntax::Plain)
-                        || meets(p, &with_exe, Syntax::Plain)
+                        || meets(&p, &with_exe, Syntax::Plain)
                 }))
             }
             _ => known(text),
@@ -195,13 +200,33 @@ pub(super) fn program_refused(patterns: &[&str], program: &Word) -> Match {
             if !name.contains(['*', '?', '[', '\\']) {
                 return known(name);
             }
+            let mut patterns = patterns.each(2 * name.len()).map(program_pattern);
             Match::maybe(
-                patterns.iter().any(|p| {
-                    meets(p, name, Syntax::Plain) || meets(&format!("{p}.exe"), name, Syntax::Plain)
+                patterns.any(|p| {
+                    meets(&p, name, Syntax::Plain) || meets(&format!("{p}.exe"), name, Syntax::Plain)
                 }),
             )
         }
     }
+}
+
+fn is_any(pattern: &str) -> bool {
+    pattern == "*" || program_pattern(pattern) == "*"
+}
+
+/// Whether a pattern's program is the one of this name.
+fn program_is(pattern: &str, name: &str) -> bool {
+    if !pattern.is_ascii() {
+        return folded(&program_pattern(pattern), name);
+    }
+    // The same without a copy, for comparing ignores case anyway.
+    let own = pattern.rsplit('/').next().unwrap_or(pattern);
+    let short = own.len().checked_sub(4).filter(|at| *at > 0).and_then(|at| own.split_at_checked(at));
+    let own = match short {
+        Some((short, end)) if end.eq_ignore_ascii_case(".exe") => short,
+        _ => own,
+    };
+    folded(own, name)
 }
 
 /// How a word takes part in the order of operands.
@@ -284,7 +309,7 @@ fn operands(stage: &Stage<'_>, command: &CommandFact) -> Match {
 }
 
 /// "Flag terms may stand anywhere", but not behind `--`.
-fn flag_somewhere(flags: &[&str], command: &CommandFact) -> Match {
+fn flag_somewhere(flags: &Texts<'_>, command: &CommandFact) -> Match {
     let mut best = Match::No;
     for (index, word) in command.words.iter().enumerate().skip(1) {
         let part = command.parts.get(index).unwrap_or(&Part::Unclear);
@@ -307,7 +332,7 @@ fn flag_somewhere(flags: &[&str], command: &CommandFact) -> Match {
     best
 }
 
-fn flag_here(flags: &[&str], word: &Word, part: &Part, next: Option<&Word>) -> Match {
+fn flag_here(flags: &Texts<'_>, word: &Word, part: &Part, next: Option<&Word>) -> Match {
     if matches!(word, Word::Unknown { splits: true, .. }) {
         return Match::Possible;
     }
@@ -315,7 +340,9 @@ fn flag_here(flags: &[&str], word: &Word, part: &Part, next: Option<&Word>) -> M
         Part::Flag { names, value } => {
             let named = named_flag(flags, names, value.as_deref(), next);
             match word {
-                Word::Known(text) => named.max(Match::sure(flags.iter().any(|f| whole_word(f, text)))),
+                Word::Known(text) => {
+                    named.max(Match::sure(flags.each(text.len()).any(|f| whole_word(f, text))))
+                }
                 other => named.max(raw_flag(flags, other).min(Match::Possible)),
             }
         }
@@ -329,9 +356,9 @@ fn flag_here(flags: &[&str], word: &Word, part: &Part, next: Option<&Word>) -> M
 }
 
 /// A flag whose names the program's data told.
-fn named_flag(flags: &[&str], names: &[String], value: Option<&str>, next: Option<&Word>) -> Match {
+fn named_flag(flags: &Texts<'_>, names: &[String], value: Option<&str>, next: Option<&Word>) -> Match {
     let mut best = Match::No;
-    for flag in flags {
+    for flag in flags.each(names.iter().map(String::len).sum()) {
         let (name, wanted) = split_value(flag);
         let last = names.len().saturating_sub(1);
         for (index, _) in names.iter().enumerate().filter(|(_, own)| same_flag(name, own)) {
@@ -340,11 +367,12 @@ fn named_flag(flags: &[&str], names: &[String], value: Option<&str>, next: Optio
                 // Only the last flag of a cluster has the value.
                 Some(_) if index != last => Match::No,
                 Some(wanted) => match (value, next) {
-                    (Some(value), _) if value.contains('\u{1}') => {
-                        word_refused(&[wanted], &Word::Unknown { text: value.to_owned(), splits: false })
-                    }
+                    (Some(value), _) if value.contains('\u{1}') => word_refused(
+                        &vec![wanted].into(),
+                        &Word::Unknown { text: value.to_owned(), splits: false },
+                    ),
                     (Some(value), _) => Match::sure(folded(wanted, value)),
-                    (None, Some(next)) => word_refused(&[wanted], next),
+                    (None, Some(next)) => word_refused(&vec![wanted].into(), next),
                     (None, None) => Match::No,
                 },
             };
@@ -388,17 +416,17 @@ fn whole_word(term: &str, text: &str) -> bool {
 }
 
 /// A word whose flags nobody told: whole words, clusters, cut long flags.
-fn raw_flag(flags: &[&str], word: &Word) -> Match {
+fn raw_flag(flags: &Texts<'_>, word: &Word) -> Match {
     match word {
-        Word::Known(text) => Match::sure(flags.iter().any(|f| raw_text(f, text))),
+        Word::Known(text) => Match::sure(flags.each(text.len()).any(|f| raw_text(f, text))),
         Word::OneOf(texts) => {
-            Match::every(texts.iter().map(|t| Match::sure(flags.iter().any(|f| raw_text(f, t)))))
+            Match::every(texts.iter().map(|t| Match::sure(flags.each(t.len()).any(|f| raw_text(f, t)))))
         }
-        Word::Glob(text) => Match::maybe(flags.iter().any(|f| raw_glob(f, text))),
+        Word::Glob(text) => Match::maybe(flags.each(text.len()).any(|f| raw_glob(f, text))),
         Word::Unknown { splits: true, .. } => Match::Possible,
         Word::Unknown { text, .. } => {
             let value = escape(text);
-            Match::maybe(flags.iter().any(|f| raw_glob(f, &value)))
+            Match::maybe(flags.each(value.len()).any(|f| raw_glob(f, &value)))
         }
     }
 }

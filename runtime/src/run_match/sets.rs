@@ -2,37 +2,56 @@
 //!
 //! INVARIANT: a grant needs every name of every path in the set and none of them taken back; a refusal needs one.
 
-use super::{Match, OperandSet, escape, exact, flat, folded, folded_in, meets, word_refused};
+use super::stored::Ask;
+use super::{Match, OperandSet, Texts, escape, exact, flat, folded, folded_in, meets, word_refused};
 use crate::facts::{CommandFact, Facts, Form, Part, PathFact, PathName, Word};
 use crate::glob::{self, Syntax};
 
 /// Whether one name of a path is in these globs, as a refusal sees it.
-pub(crate) fn name_refused(globs: &[&str], name: &PathName, form: Form) -> Match {
+pub(crate) fn name_refused(globs: &Texts<'_>, name: &PathName, form: Form) -> Match {
     if globs.is_empty() {
         return Match::No;
     }
     if name.views.is_empty() {
         return Match::Possible;
     }
-    let mut best = Match::No;
-    for view in &name.views {
-        let (text, value) = match form {
-            Form::Exact if !view.contains(['\u{1}', '\u{2}']) => (view.clone(), None),
-            Form::Exact | Form::Holes => (view.clone(), Some(escape(view))),
-            Form::Glob => (flat(view), Some(view.clone())),
-        };
-        if globs.iter().any(|g| folded_in(g, &text, Syntax::Path)) {
-            return Match::Certain;
-        }
-        if value.is_some_and(|v| globs.iter().any(|g| meets(g, &v, Syntax::Path))) {
-            best = Match::Possible;
-        }
+    let certain = match globs.index() {
+        Some((lists, id)) => lists.holds(id, name, form, Ask::Folded),
+        None => name.views.iter().any(|view| match form {
+            Form::Exact | Form::Holes => globs.each(0).any(|g| folded_in(g, view, Syntax::Path)),
+            Form::Glob => {
+                let text = flat(view);
+                globs.each(0).any(|g| folded_in(g, &text, Syntax::Path))
+            }
+        }),
+    };
+    if certain {
+        return Match::Certain;
     }
-    best
+    // Only what is not exactly known is compared with each glob.
+    let possible = name.views.iter().any(|view| {
+        let escaped;
+        let value = match form {
+            Form::Exact if !view.contains(['\u{1}', '\u{2}']) => return false,
+            Form::Exact | Form::Holes => {
+                escaped = escape(view);
+                &escaped
+            }
+            Form::Glob => view,
+        };
+        globs.each(value.len()).any(|g| meets(g, value, Syntax::Path))
+    });
+    Match::maybe(possible)
 }
 
 /// Whether one name of a path is in these globs, as a grant sees it.
-pub(crate) fn name_granted(globs: &[&str], name: &PathName, form: Form) -> bool {
+pub(crate) fn name_granted(globs: &Texts<'_>, name: &PathName, form: Form) -> bool {
+    if globs.is_empty() {
+        return false;
+    }
+    if let Some((lists, id)) = globs.index() {
+        return lists.holds(id, name, form, Ask::Exact);
+    }
     name.views.iter().any(|view| {
         let text = match form {
             Form::Exact => view.clone(),
@@ -42,7 +61,7 @@ pub(crate) fn name_granted(globs: &[&str], name: &PathName, form: Form) -> bool 
             // SECURITY: a hole may be `../../etc`.
             Form::Holes => return false,
         };
-        globs.iter().any(|g| glob::matches(g, &text, Syntax::Path, false))
+        globs.each(0).any(|g| glob::matches(g, &text, Syntax::Path, false))
     })
 }
 
@@ -52,7 +71,7 @@ pub(crate) fn climbs(view: &str) -> bool {
 }
 
 /// Whether any name of a path is in these globs.
-pub(crate) fn path_refused(globs: &[&str], path: &PathFact) -> Match {
+pub(crate) fn path_refused(globs: &Texts<'_>, path: &PathFact) -> Match {
     if path.names.is_empty() {
         return Match::maybe(!globs.is_empty());
     }
@@ -60,7 +79,7 @@ pub(crate) fn path_refused(globs: &[&str], path: &PathFact) -> Match {
 }
 
 /// Whether every name of a path is in these globs.
-pub(crate) fn path_granted(globs: &[&str], path: &PathFact) -> bool {
+pub(crate) fn path_granted(globs: &Texts<'_>, path: &PathFact) -> bool {
     !path.names.is_empty() && path.names.iter().all(|name| name_granted(globs, name, path.form))
 }
 
@@ -127,29 +146,38 @@ pub(super) fn operand_refused(set: &OperandSet<'_>, operand: &Operand<'_>) -> Ma
 
 /// Whether everything below an operand holds something of the set: the operand lies above an anchored glob.
 pub(super) fn tree_refused(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
-    let above = |glob: &str, view: &str| {
-        let ends = glob.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0);
-        !glob.starts_with("**")
-            && (view == "/" && glob.starts_with('/')
-                || ends.filter_map(|end| glob.get(..end)).any(|front| folded_in(front, view, Syntax::Path)))
+    let above = |name: &PathName| match set.paths.index() {
+        Some((lists, id)) => lists.holds(id, name, Form::Exact, Ask::Above),
+        None => name.views.iter().any(|view| {
+            set.paths.each(0).any(|glob| fronts(glob).any(|front| folded_in(front, view, Syntax::Path)))
+        }),
     };
-    let views = operand.paths.iter().filter(|path| path.form == Form::Exact).flat_map(|path| &path.names);
-    let mut views = views.flat_map(|name| &name.views);
-    !taken_back_surely(set, operand) && views.any(|view| set.paths.iter().any(|glob| above(glob, view)))
+    let mut names = operand.paths.iter().filter(|path| path.form == Form::Exact).flat_map(|path| &path.names);
+    !set.paths.is_empty() && !taken_back_surely(set, operand) && names.any(above)
+}
+
+/// The folders above what a glob may match, as globs; none when it may match in any folder.
+pub fn fronts(glob: &str) -> impl Iterator<Item = &str> {
+    let anchored = !glob.starts_with("**");
+    let root = (anchored && glob.starts_with('/')).then_some("/");
+    let ends = glob.match_indices('/').map(|(at, _)| at).filter(move |at| anchored && *at > 0);
+    root.into_iter().chain(ends.filter_map(|end| glob.get(..end)))
 }
 
 fn taken_back_surely(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
     let text = match &operand.word {
-        Word::Known(text) => set.except_texts.iter().any(|p| exact(p, text)),
-        Word::OneOf(texts) => {
-            !texts.is_empty() && texts.iter().all(|t| set.except_texts.iter().any(|p| exact(p, t)))
-        }
+        Word::Known(text) => text_in(&set.except_texts, text),
+        Word::OneOf(texts) => !texts.is_empty() && texts.iter().all(|t| text_in(&set.except_texts, t)),
         Word::Glob(_) | Word::Unknown { .. } => false,
     };
     text || paths_granted(&set.except_paths, operand)
 }
 
-fn paths_granted(globs: &[&str], operand: &Operand<'_>) -> bool {
+fn text_in(globs: &Texts<'_>, text: &str) -> bool {
+    globs.each(text.len()).any(|p| exact(p, text))
+}
+
+fn paths_granted(globs: &Texts<'_>, operand: &Operand<'_>) -> bool {
     let needed = match &operand.word {
         Word::Known(_) | Word::Glob(_) => 1,
         Word::OneOf(texts) => texts.len().max(1),
@@ -160,11 +188,10 @@ fn paths_granted(globs: &[&str], operand: &Operand<'_>) -> bool {
 
 /// Whether an operand is in the set, as a grant sees it.
 pub(super) fn operand_granted(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
-    let texts = |list: &[&str], text: &str| list.iter().any(|p| exact(p, text));
     let text = match &operand.word {
-        Word::Known(text) => texts(&set.texts, text),
-        Word::OneOf(all) => !all.is_empty() && all.iter().all(|t| texts(&set.texts, t)),
-        Word::Glob(text) => texts(&set.texts, &flat(text)),
+        Word::Known(text) => text_in(&set.texts, text),
+        Word::OneOf(all) => !all.is_empty() && all.iter().all(|t| text_in(&set.texts, t)),
+        Word::Glob(text) => text_in(&set.texts, &flat(text)),
         Word::Unknown { .. } => return false,
     };
     (text || paths_granted(&set.paths, operand)) && !taken_back_maybe(set, operand)
@@ -174,8 +201,8 @@ pub(super) fn operand_granted(set: &OperandSet<'_>, operand: &Operand<'_>) -> bo
 pub(super) fn name_in_folder_granted(set: &OperandSet<'_>, folder: &PathName, word: &Word) -> bool {
     let has = |view: &String| {
         let entry = format!("{view}/\u{1}");
-        let whole = set.paths.iter().filter(|g| g.ends_with("/**"));
-        whole.into_iter().any(|g| glob::matches(g, &entry, Syntax::Path, false))
+        let mut whole = set.paths.each(entry.len()).filter(|g| g.ends_with("/**"));
+        whole.any(|g| glob::matches(g, &entry, Syntax::Path, false))
     };
     set.except_paths.is_empty()
         && word_refused(&set.except_texts, word) == Match::No
@@ -184,7 +211,7 @@ pub(super) fn name_in_folder_granted(set: &OperandSet<'_>, folder: &PathName, wo
 
 fn taken_back_maybe(set: &OperandSet<'_>, operand: &Operand<'_>) -> bool {
     let text = match &operand.word {
-        Word::Known(text) => set.except_texts.iter().any(|p| folded(p, text)),
+        Word::Known(text) => set.except_texts.each(text.len()).any(|p| folded(p, text)),
         word => word_refused(&set.except_texts, word) > Match::No,
     };
     let unknown =

@@ -138,21 +138,23 @@ fn pattern(text: &str) -> RunPattern<'_> {
     let mut out = RunPattern::default();
     let mut tokens = text.split(' ').peekable();
     let mut stage = Stage::default();
-    let set = |list: &str, paths: &mut Vec<&str>, texts: &mut Vec<&str>| {
+    let set = |list: &str| {
+        let (mut paths, mut texts) = (Vec::new(), Vec::new());
         // The leak is a test's.
         let list: &'static str = Box::leak(list.to_owned().into_boxed_str());
         for glob in list.split(',') {
             let anchored = glob == "." || ["./", "**/", "~/", "/"].iter().any(|a| glob.starts_with(a));
             if anchored { paths.push(glob) } else { texts.push(glob) }
         }
+        (paths.into(), texts.into())
     };
     while let Some(token) = tokens.next() {
         match token {
             "touching" | "reading" | "writing" | "deleting" | "sending" => {
                 let mut own = OperandSet::default();
-                set(tokens.next().expect("a set"), &mut own.paths, &mut own.texts);
+                (own.paths, own.texts) = set(tokens.next().expect("a set"));
                 if tokens.next_if_eq(&"except").is_some() {
-                    set(tokens.next().expect("a set"), &mut own.except_paths, &mut own.except_texts);
+                    (own.except_paths, own.except_texts) = set(tokens.next().expect("a set"));
                 }
                 *match token {
                     "touching" => &mut out.touching,
@@ -162,7 +164,7 @@ fn pattern(text: &str) -> RunPattern<'_> {
                     _ => &mut out.sending,
                 } = Some(own);
             }
-            "via" => out.via = tokens.next().expect("names").split(',').collect(),
+            "via" => out.via = tokens.next().expect("names").split(',').collect::<Vec<_>>().into(),
             "|" => out.stages.push(std::mem::take(&mut stage)),
             "..." => stage.rest = true,
             _ => {
@@ -170,13 +172,13 @@ fn pattern(text: &str) -> RunPattern<'_> {
                 let words: Vec<&str> = inner.map_or_else(|| vec![token], |list| list.split(',').collect());
                 let flag = words.iter().all(|w| w.starts_with('-') && w.len() > 1);
                 if stage.program.is_empty() {
-                    stage.program = words;
+                    stage.program = words.into();
                 } else if token == "*" {
                     stage.terms.push(Term::AnyWord);
                 } else if token == "-*" {
                     stage.terms.push(Term::AnyFlags);
                 } else {
-                    stage.terms.push(if flag { Term::Flag(words) } else { Term::Word(words) });
+                    stage.terms.push(if flag { Term::Flag(words.into()) } else { Term::Word(words.into()) });
                 }
             }
         }

@@ -4,8 +4,7 @@
 
 use super::Table;
 use super::layout::{Section, role};
-use super::read::{Damaged, Range, Read, Words};
-use crate::run_match::{OperandSet, RunPattern, Stage, Term};
+use super::read::{Damaged, Range, Read};
 
 /// What a group's lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,60 +111,5 @@ impl<'a> Table<'a> {
             if hash(middle)? < key { low = middle + 1 } else { high = middle }
         }
         if low < keys.end && hash(low)? == key { rows.get(low)?.range(2) } else { Ok(Range::default()) }
-    }
-
-    /// The run pattern at a place.
-    pub(crate) fn run_pattern(&self, at: u32) -> Read<RunPattern<'a>> {
-        let mut words = Words::new(self.section(Section::Runs), at)?;
-        let words = &mut words;
-        let stages = (0..words.count()?)
-            .map(|_| {
-                let program = self.borrowed_texts(words)?;
-                let terms = (0..words.count()?)
-                    .map(|_| {
-                        Ok(match words.next()? {
-                            0 => Term::Word(self.borrowed_texts(words)?),
-                            1 => Term::Flag(self.borrowed_texts(words)?),
-                            2 => Term::AnyWord,
-                            3 => Term::AnyFlags,
-                            _ => return Err(Damaged),
-                        })
-                    })
-                    .collect::<Read<_>>()?;
-                Ok(Stage { program, terms, rest: self.flag(words.next()?)? })
-            })
-            .collect::<Read<_>>()?;
-        Ok(RunPattern {
-            stages,
-            touching: self.operand_set(words)?,
-            reading: self.operand_set(words)?,
-            writing: self.operand_set(words)?,
-            deleting: self.operand_set(words)?,
-            sending: self.operand_set(words)?,
-            via: self.borrowed_texts(words)?,
-        })
-    }
-
-    fn operand_set(&self, words: &mut Words<'_>) -> Read<Option<OperandSet<'a>>> {
-        if !self.flag(words.next()?)? {
-            return Ok(None);
-        }
-        Ok(Some(OperandSet {
-            paths: self.borrowed_texts(words)?,
-            texts: self.borrowed_texts(words)?,
-            except_paths: self.borrowed_texts(words)?,
-            except_texts: self.borrowed_texts(words)?,
-        }))
-    }
-
-    fn borrowed_texts(&self, words: &mut Words<'_>) -> Read<Vec<&'a str>> {
-        let Some(at) = words.next()?.checked_sub(1) else { return Ok(Vec::new()) };
-        let mut list = Words::new(self.section(Section::Runs), at)?;
-        (0..list.count()?)
-            .map(|_| {
-                let (start, len) = (list.next()?, list.next()?);
-                self.text(start, len)
-            })
-            .collect()
     }
 }

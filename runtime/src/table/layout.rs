@@ -8,9 +8,9 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 2;
+pub const FORMAT: u16 = 3;
 /// The oldest format that this build reads.
-pub const OLDEST: u16 = 2;
+pub const OLDEST: u16 = 3;
 /// The meaning of the rules (`docs/semantics.md`).
 pub const SEMANTICS: u32 = 1;
 /// Bytes of a page; each has a sum.
@@ -54,7 +54,8 @@ pub mod at {
 pub enum Section {
     /// One record: name (text), default (0 none, 1 allow, 2 host, 3 ask, 4 deny), its file and line, ask timeout + 1,
     /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
-    /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs.
+    /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs; (offset, length) of the automata
+    /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded.
     Info,
     /// UTF-8 text; a text is (offset, length).
     Texts,
@@ -87,7 +88,7 @@ pub enum Section {
     ArgNames,
     /// Hash (low, high), ranks (numbers).
     RunKeys,
-    /// Words of run patterns.
+    /// Words of run patterns and of their lists of texts.
     Runs,
     /// Automata, each at a multiple of 64.
     Automata,
@@ -97,13 +98,26 @@ pub enum Section {
     Programs,
     /// Texts of what is known of programs alone, so that two tables with the same knowledge have the same bytes here.
     ProgramTexts,
+    /// Sets of operands: lists of paths, texts, paths taken back, texts taken back; each the word in [`Section::Runs`] plus
+    /// one, 0 for none.
+    Sets,
+}
+
+/// The word of [`Section::Info`] at which the automata over sets begin.
+pub const INFO_SETS: usize = 19;
+
+/// What the automata over sets call the list of paths of a set, or what is taken back from it; none above the greatest id.
+#[must_use]
+pub fn set_id(set: u32, except: bool) -> Option<u32> {
+    let id = set.checked_mul(2)?.checked_add(1 + u32::from(except))?;
+    (id <= crate::automaton::layout::MAX_ID).then_some(id)
 }
 
 /// How many sections there are.
-pub const SECTIONS: usize = 20;
+pub const SECTIONS: usize = 21;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [19, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1];
+pub const WIDTH: [usize; SECTIONS] = [27, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1, 4];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;
