@@ -2,12 +2,13 @@
 //!
 //! INVARIANT: at decision time no rule is looked at that has no matching pattern.
 
-use super::programs::halves;
+use super::runs::runs;
+use super::sets::Sets;
 use super::store::{Range, Store};
 use super::{EmitError, Emitted, MOST_TABLE, automaton};
 use crate::automata::Syntax;
-use crate::ir::{BlockKind, Kind, LineId, Matcher, Policy, RunPattern, RunTerm, Verb};
-use policy_runtime::table::layout::{EVERY_WORD, Section, WIDTH, matcher, program_pattern, role, run_key};
+use crate::ir::{BlockKind, Kind, LineId, Matcher, Policy, Verb};
+use policy_runtime::table::layout::{Section, WIDTH, matcher, role};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Scope, role, withins, opened guard + 1.
@@ -19,7 +20,8 @@ struct Draft {
     line: Option<LineId>,
     /// By subject and grant: ranks with their globs.
     globs: BTreeMap<(u32, bool), Vec<(String, u32)>>,
-    runs: Vec<(u32, usize)>,
+    /// By grant: ranks with their patterns.
+    runs: BTreeMap<bool, Vec<(u32, usize)>>,
     excepts: BTreeSet<(u32, bool)>,
     always: Vec<u32>,
     shell: Vec<u32>,
@@ -37,6 +39,7 @@ fn missing() -> EmitError {
 pub(super) fn groups(
     policy: &Policy,
     emitted: &[Emitted],
+    sets: &mut Sets<'_>,
     store: &mut Store,
 ) -> Result<Vec<Range>, EmitError> {
     let voided: BTreeSet<u32> = policy.excepts.iter().map(|e| e.line.0).collect();
@@ -62,7 +65,7 @@ pub(super) fn groups(
         }
         range.count += 1;
         let line = draft.line.and_then(|line| policy.lines.get(line.0 as usize));
-        draft.write(policy, emitted, [role, opens], &withins, store)?;
+        draft.write(policy, emitted, [role, opens], &withins, sets, store)?;
         // Said as soon as it is known: what is written behind this would only take memory.
         if store.bytes() > MOST_TABLE {
             let message =
@@ -73,7 +76,7 @@ pub(super) fn groups(
     Ok(ranges)
 }
 
-fn width(section: Section) -> usize {
+pub(super) fn width(section: Section) -> usize {
     WIDTH.get(section as usize).copied().unwrap_or(1)
 }
 
@@ -126,7 +129,7 @@ impl Draft {
                     self.excepts.insert(side);
                 }
             }
-            Matcher::Run(_) => self.runs.push((rank, index)),
+            Matcher::Run(_) => self.runs.entry(pattern.grant).or_default().push((rank, index)),
             Matcher::Shell(_) => self.shell.push(rank),
             Matcher::Always => {
                 self.always.push(rank);
@@ -157,6 +160,7 @@ impl Draft {
         emitted: &[Emitted],
         [role, opens]: [u32; 2],
         withins: &[u32],
+        sets: &mut Sets<'_>,
         store: &mut Store,
     ) -> Result<(), EmitError> {
         let parts = Range { first: store.records(Section::Parts, width(Section::Parts)), count: 0 };
@@ -173,11 +177,11 @@ impl Draft {
             let (auto, list) = ([automaton.first, automaton.count], [ranks.first, ranks.count]);
             let [a, b] = auto;
             let [c, d] = list;
-            store.record(Section::Parts, &[*subject, u32::from(*grant), excepts, a, b, c, d, 0, 0, 0, 0]);
+            store.record(Section::Parts, &[*subject, u32::from(*grant), excepts, a, b, c, d, 0, 0]);
             count += 1;
         }
-        if !self.runs.is_empty() {
-            runs(policy, &self.runs, store);
+        for (grant, own) in &self.runs {
+            runs(policy, own, *grant, sets, store)?;
             count += 1;
         }
         let withins = store.numbers(withins);
@@ -224,79 +228,4 @@ fn place(policy: &Policy, emitted: &[Emitted], rank: u32) -> Option<crate::ir::P
     let Emitted::Pattern(index) = emitted.get(rank.checked_sub(1)? as usize)? else { return None };
     let line = policy.patterns.get(*index)?.line;
     policy.lines.get(line.0 as usize).map(|line| line.place)
-}
-
-/// The index of run patterns: by program and first word; apart those whose program is a glob.
-fn runs(policy: &Policy, runs: &[(u32, usize)], store: &mut Store) {
-    let mut keys: BTreeMap<u64, BTreeSet<u32>> = BTreeMap::new();
-    let mut globs = Vec::new();
-    for (rank, index) in runs {
-        let Some(Matcher::Run(pattern)) = policy.patterns.get(*index).map(|p| &p.matcher) else { continue };
-        let grant = policy.patterns.get(*index).is_some_and(|p| p.grant);
-        let Some(stage) = pattern.stages.last() else { continue };
-        let programs: Option<Vec<String>> = stage.program.iter().map(|p| literal(p)).collect();
-        let Some(programs) = programs.filter(|p| !p.is_empty()) else {
-            globs.push(*rank);
-            continue;
-        };
-        let words = first_words(pattern, grant);
-        for program in &programs {
-            let program = program_pattern(program);
-            let mut add = |word: Option<&str>| {
-                keys.entry(run_key(&program, word)).or_default().insert(*rank);
-            };
-            add(Some(EVERY_WORD));
-            match &words {
-                Some(words) => words.iter().for_each(|word| add(Some(word))),
-                None => add(None),
-            }
-        }
-    }
-    let first = store.records(Section::RunKeys, width(Section::RunKeys));
-    let mut count = 0;
-    for (key, ranks) in keys {
-        let ranks: Vec<u32> = ranks.into_iter().collect();
-        let list = store.numbers(&ranks);
-        let [low, high] = halves(key);
-        store.record(Section::RunKeys, &[low, high, list.first, list.count]);
-        count += 1;
-    }
-    let ranks: Vec<u32> = runs.iter().map(|(rank, _)| *rank).collect();
-    let (ranks, globs) = (store.numbers(&ranks), store.numbers(&globs));
-    store.record(
-        Section::Parts,
-        &[matcher::RUN, 0, 0, 0, 0, ranks.first, ranks.count, first, count, globs.first, globs.count],
-    );
-}
-
-/// The words of which the first operand must be one, when they are plain text.
-fn first_words(pattern: &RunPattern, grant: bool) -> Option<Vec<String>> {
-    let stage = pattern.stages.last()?;
-    let mut terms = stage.terms.iter().filter(|t| !matches!(t, RunTerm::AnyFlags));
-    let first = if grant {
-        terms.next()
-    } else {
-        // A refusal's flags may stand anywhere.
-        terms.find(|t| !matches!(t, RunTerm::Flag(_)))
-    };
-    match first? {
-        RunTerm::Word(words) => {
-            words.iter().map(|word| literal(word).filter(|word| !word.starts_with('-'))).collect()
-        }
-        RunTerm::Flag(_) | RunTerm::AnyWord | RunTerm::AnyFlags => None,
-    }
-}
-
-/// The text of a glob without wildcards.
-fn literal(glob: &str) -> Option<String> {
-    let mut out = String::with_capacity(glob.len());
-    let mut chars = glob.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '*' | '?' => return None,
-            '\\' => out.push(chars.next().unwrap_or('\\')),
-            c => out.push(c),
-        }
-    }
-    Some(out)
 }

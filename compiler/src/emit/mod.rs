@@ -6,6 +6,7 @@ mod groups;
 #[cfg(test)]
 mod meaning;
 mod programs;
+mod runs;
 #[cfg(test)]
 mod scale;
 mod sets;
@@ -46,6 +47,8 @@ impl std::error::Error for EmitError {}
 
 /// The largest table, bytes.
 pub const MOST_TABLE: usize = 64 << 20;
+/// The most run patterns of one group that stand under one key: with which a command is compared one by one.
+pub const MOST_CANDIDATES: usize = 1024;
 
 /// Writes the table of one layer.
 ///
@@ -56,8 +59,8 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
     let mut store = Store::default();
     let emitted = rank(policy)?;
     let globals = globals(policy, &mut store)?;
-    let sets = Sets::of(policy);
-    let over_sets = sets.write(policy, &mut store)?;
+    let mut sets = Sets::of(policy);
+    let over_sets = sets.automata(policy, &mut store)?;
     info(policy, &globals, &over_sets, &mut store);
     for file in &policy.files {
         let text = store.text(file);
@@ -67,7 +70,8 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
         let (include, exclude) = (store.text_list(&within.include), store.text_list(&within.exclude));
         store.record(Section::Withins, &[include.first, include.count, exclude.first, exclude.count]);
     }
-    let scopes = groups::groups(policy, &emitted, &mut store)?;
+    let scopes = groups::groups(policy, &emitted, &mut sets, &mut store)?;
+    sets.records(&mut store);
     for (scope, groups) in policy.scopes.iter().zip(scopes) {
         let (events, labels) = (store.text_list(&scope.events), store.text_list(&scope.labels));
         let tools = store.text_list(&scope.tools);
@@ -183,8 +187,14 @@ fn automaton(
     }
     let inputs: Vec<GlobInput<'_>> = globs.iter().map(|(text, id)| GlobInput { text, id: *id }).collect();
     let failed = |error: BuildError| {
-        // One glob alone that fails is the culprit; else it is their number.
-        let culprit = inputs.iter().find(|input| build(&[**input], syntax, fold).is_err());
+        // One glob alone that fails is the culprit; else it is their number, and the first that is too many.
+        let alone = inputs.iter().find(|input| build(&[**input], syntax, fold).is_err());
+        let culprit = alone.or_else(|| {
+            let fails =
+                |count: &usize| inputs.get(..*count).is_some_and(|some| build(some, syntax, fold).is_err());
+            let counts: Vec<usize> = (0..inputs.len()).collect();
+            inputs.get(counts.partition_point(|count| !fails(&(count + 1))))
+        });
         (EmitError::new(error.to_string()), culprit.map(|input| input.id))
     };
     Ok(store.automaton(build(&inputs, syntax, fold).map_err(failed)?))

@@ -24,6 +24,8 @@ struct Set<'p> {
     line: LineId,
     granted: bool,
     refused: bool,
+    /// Patterns are found by it.
+    keyed: bool,
 }
 
 /// The sets of a policy.
@@ -48,7 +50,7 @@ impl<'p> Sets<'p> {
                 let next = u32::try_from(all.sets.len()).unwrap_or(u32::MAX);
                 let number = *all.numbers.entry(key(set)).or_insert(next);
                 if number == next {
-                    all.sets.push(Set { set, line, granted: false, refused: false });
+                    all.sets.push(Set { set, line, granted: false, refused: false, keyed: false });
                 }
                 if let Some(own) = all.sets.get_mut(number as usize) {
                     own.granted |= grant;
@@ -64,13 +66,31 @@ impl<'p> Sets<'p> {
         set.and_then(|set| self.numbers.get(&key(set))).map_or(0, |number| number.saturating_add(1))
     }
 
-    /// Writes the sets and the automata over them.
-    pub(super) fn write(&self, policy: &Policy, store: &mut Store) -> Result<[Range; AUTOMATA], EmitError> {
+    /// Some pattern is found by this set.
+    pub(super) fn find_by(&mut self, number: u32) {
+        if let Some(own) = self.sets.get_mut(number as usize) {
+            own.keyed = true;
+        }
+    }
+
+    /// Writes the sets.
+    pub(super) fn records(&self, store: &mut Store) {
+        for own in &self.sets {
+            let [paths, texts, except_paths, except_texts] = key(own.set).map(|list| run_texts(store, list));
+            let row = [paths, texts, except_paths, except_texts, u32::from(own.keyed)];
+            store.record(Section::Sets, &row);
+        }
+    }
+
+    /// Writes the automata over them.
+    pub(super) fn automata(
+        &self,
+        policy: &Policy,
+        store: &mut Store,
+    ) -> Result<[Range; AUTOMATA], EmitError> {
         let [mut folded, mut exact, mut above, mut texts]: [BTreeSet<(u32, String)>; AUTOMATA] =
             Default::default();
         for (number, own) in (0u32..).zip(&self.sets) {
-            let row = key(own.set).map(|list| run_texts(store, list));
-            store.record(Section::Sets, &row);
             let id = |except| {
                 set_id(number, except)
                     .ok_or_else(|| EmitError::new("the policy has too many sets of operands"))

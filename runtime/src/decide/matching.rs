@@ -3,17 +3,19 @@
 //! INVARIANT: no loop over patterns but for values that are not exactly known and for the few candidates of an index;
 //! all work counts against one allowance, and when it is used up the value counts as not understood.
 
+use super::candidates::Keys;
 use super::views::View;
 use super::{Stop, same};
 use crate::automaton::{self, Automaton, Scratch};
 use crate::bytes::Bytes;
-use crate::facts::{CommandFact, Facts, Part as WordPart, Word};
+use crate::facts::Facts;
 use crate::glob::{self, Syntax};
 use crate::run_match::{Failure, Lists, Match, folded_in, grants, meets, refuses_words};
 use crate::table::groups::{Group, Part};
-use crate::table::layout::{EVERY_WORD, matcher, run_key};
+use crate::table::layout::matcher;
 use crate::table::records::Matcher;
 use crate::table::{Line, Table};
+use std::rc::Rc;
 
 /// Steps one decision may take.
 const ALLOWANCE: u64 = 64 << 20;
@@ -49,6 +51,8 @@ pub(super) struct Matching<'t, 'f> {
     leftover: Vec<u32>,
     /// The words of the command at hand, equal ones once.
     words: (usize, Vec<usize>),
+    /// The keys of the command at hand.
+    keys: Option<(usize, Rc<Keys>)>,
     /// The run patterns, with what is known of the call's paths.
     lists: Lists<'t>,
 }
@@ -87,6 +91,7 @@ impl<'t, 'f> Matching<'t, 'f> {
             vague: false,
             leftover,
             words: (usize::MAX, Vec::new()),
+            keys: None,
             lists: Lists::new(table),
         }
     }
@@ -200,41 +205,67 @@ impl<'t, 'f> Matching<'t, 'f> {
         Ok(())
     }
 
-    /// Run patterns: those of the program and first word, those whose program is a glob; all of them when the program
-    /// is not known.
+    /// Run patterns: those that stand under what the command holds; all refusals when its program is not known.
     fn runs(&mut self, part: &Part, index: usize, out: &mut Vec<Hit>) -> Result<(), Stop> {
-        let facts = self.facts;
-        let Some(command) = facts.commands.get(index) else { return Ok(()) };
-        let mut ranges = vec![part.globs];
-        match run_keys(command) {
+        let Some(keys) = self.keys(index)? else { return Ok(()) };
+        let mut ranks = Vec::new();
+        match if part.grant { Some(&keys.grants) } else { keys.refusals.as_ref() } {
             Some(keys) => {
+                self.spend(0, keys.len())?;
                 for key in keys {
-                    ranges.push(self.table.run_ranks(part, key)?);
+                    let found = self.table.run_ranks(part, *key)?;
+                    for rank in self.table.numbers(found)? {
+                        ranks.push(rank?);
+                    }
+                }
+                ranks.sort_unstable();
+                ranks.dedup();
+            }
+            None => {
+                for rank in self.table.numbers(part.ranks)? {
+                    ranks.push(rank?);
                 }
             }
-            None => ranges = vec![part.ranks],
         }
-        for range in ranges {
-            for rank in self.table.numbers(range)? {
-                let rank = rank?;
-                let pattern = self.table.pattern(rank)?;
-                let Matcher::Run(at) = pattern.matcher else { return Err(Stop::Damaged) };
-                let found = self.run(at, pattern.grant, index)?;
-                if found > Match::No {
-                    out.push(Hit { rank, sure: found == Match::Certain });
-                }
+        for rank in ranks {
+            let (at, grant) = self.table.run_of_rank(rank)?;
+            let found = self.run(at, grant, index)?;
+            if found > Match::No {
+                out.push(Hit { rank, sure: found == Match::Certain });
             }
         }
         Ok(())
     }
 
+    /// The keys of the patterns that may match a command.
+    fn keys(&mut self, index: usize) -> Result<Option<Rc<Keys>>, Stop> {
+        let Some(command) = self.facts.commands.get(index) else { return Ok(None) };
+        if let Some((_, keys)) = self.keys.as_ref().filter(|(known, _)| *known == index) {
+            return Ok(Some(Rc::clone(keys)));
+        }
+        self.words_of(index);
+        let left = if self.vague { &mut self.left_vague } else { &mut self.left };
+        let cost = command.words.len() as u64 + command.redirects.len() as u64 + command.sent.len() as u64;
+        self.lists.begin(left.checked_sub(cost).ok_or(Stop::Limit)?);
+        let keys = Keys::of(&self.lists, self.facts, command, &self.words.1);
+        *left = self.lists.left();
+        let keys = Rc::new(keys?);
+        self.keys = Some((index, Rc::clone(&keys)));
+        Ok(Some(keys))
+    }
+
+    /// Makes the words of a command ready.
+    fn words_of(&mut self, index: usize) {
+        if self.words.0 != index {
+            let words = self.facts.commands.get(index).map(|command| same::words(command, self.facts));
+            self.words = (index, words.unwrap_or_default());
+        }
+    }
+
     /// One run pattern against one command.
     fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
         let facts = self.facts;
-        if self.words.0 != index {
-            self.words =
-                facts.commands.get(index).map_or((index, Vec::new()), |c| (index, same::words(c, facts)));
-        }
+        self.words_of(index);
         let pattern = self.lists.pattern(at)?;
         let (weight, stages) = (pattern.weight(), pattern.stages.len());
         let command = facts.commands.get(index);
@@ -333,44 +364,4 @@ impl<'t, 'f> Matching<'t, 'f> {
         }
         Ok(false)
     }
-}
-
-/// The keys under which run patterns for a command stand; `None` when its program may be any.
-fn run_keys(command: &CommandFact) -> Option<Vec<u64>> {
-    let programs: Vec<&str> = match command.words.first() {
-        None => return Some(Vec::new()),
-        Some(Word::Known(text)) => vec![text],
-        Some(Word::OneOf(texts)) => texts.iter().map(String::as_str).collect(),
-        Some(Word::Glob(_) | Word::Unknown { .. }) => return None,
-    };
-    let mut keys = Vec::new();
-    keys.extend(programs.iter().map(|program| run_key(program, None)));
-    // The first word of a pattern is the first operand, or for a grant the first word that is no flag.
-    let mut words: Vec<&str> = Vec::new();
-    for (index, word) in command.words.iter().enumerate().skip(1) {
-        let part = command.parts.get(index).unwrap_or(&WordPart::Unclear);
-        match word {
-            Word::Known(text) => words.push(text),
-            Word::OneOf(texts) => words.extend(texts.iter().map(String::as_str)),
-            // Any first word may come of it.
-            Word::Glob(_) | Word::Unknown { .. } => return Some(every_word(&programs)),
-        }
-        if *part == WordPart::Operand {
-            break;
-        }
-    }
-    for program in &programs {
-        keys.extend(words.iter().map(|word| run_key(program, Some(word))));
-    }
-    keys.sort_unstable();
-    keys.dedup();
-    Some(keys)
-}
-
-/// The keys that hold all patterns of these programs.
-fn every_word(programs: &[&str]) -> Vec<u64> {
-    let mut keys: Vec<u64> = programs.iter().map(|p| run_key(p, Some(EVERY_WORD))).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
 }

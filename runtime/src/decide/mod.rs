@@ -3,6 +3,7 @@
 //! INVARIANT: never fails and never guesses: damage denies, a limit asks, and the strictest of all values and findings
 //! is the answer. `docs/semantics.md` is the law.
 
+mod candidates;
 mod guards;
 mod matching;
 mod place;

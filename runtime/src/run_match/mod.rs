@@ -5,6 +5,7 @@
 
 mod grant;
 mod print;
+mod reach;
 mod refuse;
 mod sets;
 mod stored;
@@ -13,6 +14,7 @@ mod tests;
 mod texts;
 
 pub use grant::grants;
+pub(crate) use reach::reached;
 pub use refuse::refuses;
 pub(crate) use refuse::refuses_words;
 pub(crate) use sets::climbs;

@@ -9,7 +9,7 @@ use crate::bytes::Bytes;
 use crate::facts::{Form, PathName};
 use crate::fold::fold;
 use crate::table::Table;
-use crate::table::layout::{Section, set_id};
+use crate::table::layout::{INFO_SETS, Section, id_set, set_id};
 use crate::table::read::{Damaged, Read, Words};
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -40,6 +40,9 @@ impl From<automaton::Damaged> for Failure {
         }
     }
 }
+
+/// The number of the automaton over texts; those over paths have the number of what is asked.
+const TEXTS: usize = 3;
 
 /// What is asked of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -198,6 +201,25 @@ impl<'t> Lists<'t> {
         Ok(ids)
     }
 
+    /// The ids of all lists of texts of refusals that hold a word.
+    pub(super) fn texts(&self, text: &str, ids: &mut Vec<u32>) -> Result<(), Failure> {
+        self.pass(TEXTS, text, true, ids)
+    }
+
+    /// The sets of these ids of lists by which patterns are found, each once, in order.
+    pub(super) fn keyed(&self, mut ids: Vec<u32>) -> Result<Vec<u32>, Failure> {
+        ids.sort_unstable();
+        ids.dedup();
+        let mut sets = Vec::new();
+        for id in ids {
+            let (set, except) = id_set(id).ok_or(Failure::Damaged)?;
+            if !except && self.table.flag(self.table.row(Section::Sets, set)?.word(4)?)? {
+                sets.push(set);
+            }
+        }
+        Ok(sets)
+    }
+
     /// One text through one automaton over sets.
     fn pass(&self, number: usize, text: &str, any_case: bool, ids: &mut Vec<u32>) -> Result<(), Failure> {
         let bytes = self.automaton(number)?;
@@ -212,6 +234,6 @@ impl<'t> Lists<'t> {
 
     fn automaton(&self, number: usize) -> Read<Bytes<'t>> {
         let row = self.table.row(Section::Info, 0)?;
-        self.table.automaton(row.range(crate::table::layout::INFO_SETS + 2 * number)?)
+        self.table.automaton(row.range(INFO_SETS + 2 * number)?)
     }
 }

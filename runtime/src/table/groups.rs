@@ -3,7 +3,7 @@
 //! INVARIANT: a group is read whole in a few words; its patterns are only read when they are candidates.
 
 use super::Table;
-use super::layout::{Section, role};
+use super::layout::{MOST_TRIES, Section, role};
 use super::read::{Damaged, Range, Read};
 
 /// What a group's lines are.
@@ -40,7 +40,6 @@ pub(crate) struct Part {
     pub(crate) automaton: Range,
     pub(crate) ranks: Range,
     pub(crate) keys: Range,
-    pub(crate) globs: Range,
 }
 
 impl<'a> Table<'a> {
@@ -79,7 +78,6 @@ impl<'a> Table<'a> {
                 automaton: row.range(3)?,
                 ranks: row.range(5)?,
                 keys: row.range(7)?,
-                globs: row.range(9)?,
             })
         }))
     }
@@ -101,15 +99,23 @@ impl<'a> Table<'a> {
     pub(crate) fn run_ranks(&self, part: &Part, key: u64) -> Read<Range> {
         let rows = self.rows(Section::RunKeys);
         let keys = part.keys.within(rows.len())?;
-        let hash = |index: u32| -> Read<u64> {
-            let row = rows.get(index)?;
-            Ok(u64::from(row.word(0)?) | u64::from(row.word(1)?) << 32)
-        };
-        let (mut low, mut high) = (keys.start, keys.end);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if hash(middle)? < key { low = middle + 1 } else { high = middle }
+        let Some(mask) = part.keys.count.checked_sub(1) else { return Ok(Range::default()) };
+        if part.keys.count & mask != 0 {
+            return Err(Damaged);
         }
-        if low < keys.end && hash(low)? == key { rows.get(low)?.range(2) } else { Ok(Range::default()) }
+        let [a, b, c, d, ..] = key.to_le_bytes();
+        let first = u32::from_le_bytes([a, b, c, d]);
+        for more in 0..MOST_TRIES {
+            let row = rows.get(keys.start + (first.wrapping_add(more) & mask))?;
+            let ranks = row.range(2)?;
+            if ranks.count == 0 {
+                return Ok(ranks);
+            }
+            if u64::from(row.word(0)?) | u64::from(row.word(1)?) << 32 == key {
+                return Ok(ranks);
+            }
+        }
+        // No run of taken slots is as long.
+        Err(Damaged)
     }
 }

@@ -81,12 +81,12 @@ pub enum Section {
     /// Role, withins (numbers), opens + 1, parts (range), always (numbers: ranks), shell (numbers: ranks), otherwise
     /// rank, miss ranks of path, domain and command, argument names (range), only lines (numbers).
     Groups,
-    /// Subject, grant, has excepts, (offset, length) in automata, all ranks (numbers); for run: range of run keys, ranks
-    /// of patterns whose program is a glob (numbers).
+    /// Subject, grant, has excepts, (offset, length) in automata, all ranks (numbers); for run: range of run keys.
     Parts,
     /// Name, miss rank.
     ArgNames,
-    /// Hash (low, high), ranks (numbers).
+    /// Key (low, high), ranks (numbers); free where there are none. The keys of a part are a hash table with a power of two
+    /// of slots, in which at most [`MOST_TRIES`] are tried.
     RunKeys,
     /// Words of run patterns and of their lists of texts.
     Runs,
@@ -99,7 +99,7 @@ pub enum Section {
     /// Texts of what is known of programs alone, so that two tables with the same knowledge have the same bytes here.
     ProgramTexts,
     /// Sets of operands: lists of paths, texts, paths taken back, texts taken back; each the word in [`Section::Runs`] plus
-    /// one, 0 for none.
+    /// one, 0 for none; whether patterns are found by it.
     Sets,
 }
 
@@ -117,7 +117,7 @@ pub fn set_id(set: u32, except: bool) -> Option<u32> {
 pub const SECTIONS: usize = 21;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [27, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 11, 3, 4, 1, 1, 5, 1, 1, 4];
+pub const WIDTH: [usize; SECTIONS] = [27, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 9, 3, 4, 1, 1, 5, 1, 1, 5];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;
@@ -152,19 +152,63 @@ pub mod matcher {
     pub const MISS: u32 = 7;
 }
 
-/// The key under which a run pattern is found: its program, and its first word when that is plain text.
+/// The set of an id, and whether it is what is taken back from it.
 #[must_use]
-pub fn run_key(program: &str, word: Option<&str>) -> u64 {
-    let mut key = program_name(program);
-    if let Some(word) = word {
-        key.push('\0');
-        key.push_str(&word.to_lowercase());
-    }
-    crate::checksum::checksum(key.as_bytes())
+pub fn id_set(id: u32) -> Option<(u32, bool)> {
+    id.checked_sub(1).map(|id| (id / 2, id % 2 == 1))
 }
 
-/// The word under which all patterns of a program stand.
-pub const EVERY_WORD: &str = "\0";
+/// Words of a pattern by which it may be found: the first so many terms that are operands.
+pub const KEYED_WORDS: u32 = 4;
+/// The most slots of a hash table of run keys that are tried.
+pub const MOST_TRIES: u32 = 64;
+
+/// What a command must hold for a run pattern, beside the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Item {
+    /// Nothing that can be looked up.
+    Nothing,
+    /// The word of this hash.
+    Word(u64),
+    /// Something in the set of this number.
+    Set(u32),
+    /// Any pattern that asks for a word at this place among the operands or behind it.
+    From(u32),
+    /// Any pattern that asks for something in a set.
+    Sets,
+}
+
+/// The program of a pattern that may run any.
+pub const ANY_PROGRAM: u64 = 0;
+
+/// A program of the index: as refusals compare it.
+#[must_use]
+pub fn run_program(program: &str) -> u64 {
+    crate::checksum::checksum(crate::fold::fold(&program_name(program)).as_bytes())
+}
+
+/// A word of the index, in any case.
+#[must_use]
+pub fn run_word(word: &str) -> u64 {
+    crate::checksum::checksum(crate::fold::fold(word).as_bytes())
+}
+
+/// The key under which a run pattern is found. Two that are the same by chance only cost a comparison.
+#[must_use]
+pub fn run_key(program: u64, item: Item) -> u64 {
+    let (kind, number) = match item {
+        Item::Nothing => (1, 0),
+        Item::Word(hash) => (2, hash),
+        Item::Set(number) => (3, u64::from(number)),
+        Item::From(place) => (4, u64::from(place)),
+        Item::Sets => (5, 0),
+    };
+    let mix = |a: u64, b: u64| {
+        let mixed = (a.rotate_left(26) ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ mixed >> 32
+    };
+    mix(mix(mix(kind, program), number), kind)
+}
 
 /// A pattern's program as refusals compare it: file name, lower case, without `.exe`. A backslash in it is an escape.
 #[must_use]

@@ -433,6 +433,15 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// The place of the run pattern of a rank, and whether it is a grant.
+    pub(crate) fn run_of_rank(&self, rank: u32) -> Read<(u32, bool)> {
+        let row = self.row(Section::Patterns, rank.checked_sub(1).ok_or(Damaged)?)?;
+        match row.word(3)? {
+            matcher::RUN => Ok((row.word(5)?, self.flag(row.word(4)?)?)),
+            _ => Err(Damaged),
+        }
+    }
+
     /// The line of the pattern of a rank, without the rest.
     pub(crate) fn line_of_rank(&self, rank: u32) -> Read<u32> {
         self.row(Section::Patterns, rank.checked_sub(1).ok_or(Damaged)?)?.word(0)
