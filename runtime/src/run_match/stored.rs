@@ -55,6 +55,9 @@ pub(crate) enum Ask {
     Above,
 }
 
+/// By the place of a name in memory: the ids of the lists.
+type Known = BTreeMap<(usize, Ask), Rc<[u32]>>;
+
 /// The run patterns of a table, with what one decision found out about paths.
 pub(crate) struct Lists<'t> {
     table: Table<'t>,
@@ -62,8 +65,7 @@ pub(crate) struct Lists<'t> {
     /// Steps that may still be taken.
     left: Cell<u64>,
     scratch: RefCell<Scratch>,
-    /// By the place of a name in memory: the ids of the lists.
-    known: RefCell<BTreeMap<(usize, Ask), Rc<[u32]>>>,
+    known: RefCell<Known>,
 }
 
 impl<'t> Lists<'t> {
