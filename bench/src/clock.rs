@@ -7,12 +7,11 @@ use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 
 /// Rounds of a race.
-const ROUNDS: usize = 25;
+pub const ROUNDS: usize = 16;
+/// Most values of a turn.
+pub const PASS: usize = 256;
 /// What one turn may take, ns: slow contenders get fewer values.
 const TURN: f64 = 2e7;
-/// A shorter turn is repeated until the clock is precise enough, and begins with a pass that is not timed: what the others
-/// pushed out of the caches is none of its cost. ns.
-const SHORT: f64 = 1e6;
 
 /// CPU time of this thread, ns.
 pub fn cpu() -> f64 {
@@ -30,36 +29,44 @@ pub fn once<T>(job: impl FnOnce() -> T) -> (T, f64) {
 /// Work on value number so-and-so; the answer only keeps the work from being left out.
 pub type Job<'a> = Box<dyn FnMut(usize) -> u64 + 'a>;
 
-/// Least ns a value of each job, with `values` different values each.
-pub fn race(jobs: &mut [Job], values: usize) -> Vec<f64> {
-    let turns: Vec<(usize, usize)> = jobs.iter_mut().map(|job| turn(job, values)).collect();
-    let mut least = vec![f64::INFINITY; jobs.len()];
-    for _ in 0..ROUNDS {
-        for ((job, &(values, repeats)), least) in jobs.iter_mut().zip(&turns).zip(&mut least) {
-            if repeats > 1 {
-                pass(job, values);
-            }
-            let ((), took) = once(|| (0..repeats).for_each(|_| pass(job, values)));
-            *least = least.min(took / (values * repeats) as f64);
+/// Least ns a value of one contender.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// With the same values in each round, gone through just before.
+    pub warm: f64,
+    /// With values that were not seen before: caches and who remembers answers gain no more than in life.
+    pub fresh: f64,
+}
+
+/// Lets all take turns, with `values` different values.
+pub fn race(jobs: &mut [Job], values: usize) -> Vec<Times> {
+    let fits: Vec<usize> = jobs.iter_mut().map(|job| fit(job, values.min(PASS))).collect();
+    let clock = (0..100).map(|_| once(|| ()).1).fold(f64::INFINITY, f64::min);
+    let mut least = vec![Times { warm: f64::INFINITY, fresh: f64::INFINITY }; jobs.len()];
+    for round in 0..ROUNDS {
+        for ((job, &fit), least) in jobs.iter_mut().zip(&fits).zip(&mut least) {
+            let mut timed = |from| (once(|| pass(job, from, fit, values)).1 - clock) / fit as f64;
+            least.fresh = least.fresh.min(timed((round + 1) * fit));
+            // ORDER: what the others pushed out of the caches is brought back first.
+            least.warm = least.warm.min(timed(0)).min(timed(0));
         }
     }
     least
 }
 
-fn pass(job: &mut Job, values: usize) {
-    for value in 0..values {
-        black_box(job(black_box(value)));
+fn pass(job: &mut Job, from: usize, count: usize, values: usize) {
+    for value in from..from + count {
+        black_box(job(black_box(value % values)));
     }
 }
 
-/// How many values and repeats fit in a turn; also warms up.
-fn turn(job: &mut Job, values: usize) -> (usize, usize) {
+/// How many values fit in a turn; also warms up.
+fn fit(job: &mut Job, most: usize) -> usize {
     let (mut fit, mut all) = (0, 0.0);
-    while fit < values && all < TURN {
+    while fit < most && all < TURN {
         let (_, took) = once(|| job(fit));
         fit += 1;
         all += took;
     }
-    let ((), all) = once(|| pass(job, fit));
-    (fit, ((SHORT / all.max(1.0)) as usize).clamp(1, 10_000))
+    fit
 }

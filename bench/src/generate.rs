@@ -128,8 +128,8 @@ fn pattern(kind: Kind, i: usize, random: &mut Random, pool: usize) -> String {
     }
 }
 
-/// Values that are looked up in one round.
-pub const VALUES: usize = 256;
+/// Values of a set: each round of a race looks other ones up.
+pub const VALUES: usize = 4096;
 
 /// Values of which about half of the words stand in patterns.
 pub fn values(kind: Kind, n: usize) -> Vec<String> {
