@@ -4,20 +4,23 @@
 
 #![expect(
     clippy::indexing_slicing,
+    clippy::string_slice,
     reason = "an oracle for tests; a policy that refers to nothing may stop it"
 )]
 
 pub mod generate;
+mod glob;
 mod pattern;
+mod run;
 #[cfg(test)]
 mod tests;
 
 use crate::ir::{Block, BlockKind, Default_, Kind, Line, LineId, Matcher, Policy, Verb, Within};
-use pattern::{borrowed, path_match, run_match_flat, text_match};
+use pattern::{data_match, path_match, text_match};
 use policy_runtime::facts::{Facts, Form, Origin, PathName, ToolName, Word};
 use policy_runtime::fold::fold as fold_text;
-use policy_runtime::glob::{self, Syntax};
-use policy_runtime::run_match::{Match, grants, refuses};
+use policy_runtime::glob::Syntax;
+use policy_runtime::run_match::Match;
 use policy_runtime::verdict::Decision;
 use std::collections::BTreeSet;
 
@@ -95,7 +98,11 @@ impl Naive<'_> {
         if tool.own {
             names.push(format!("\0{}", tool.tool).to_lowercase());
         }
-        let named = |glob: &str| names.iter().any(|name| glob::matches(glob, name, Syntax::Plain, false));
+        let named = |glob: &str| {
+            names
+                .iter()
+                .any(|name| text_match(glob, name, Form::Exact, true, Syntax::Plain) == Match::Certain)
+        };
         let looks = |block: &Block| {
             let scope = &self.policy.scopes[block.scope.0 as usize];
             scope.tools.iter().any(|glob| named(&glob.to_lowercase()))
@@ -224,13 +231,16 @@ impl Naive<'_> {
                 }
                 match exact {
                     true => text_match(g, &command.text, Form::Exact, grant, Syntax::Plain),
-                    false if grant => Match::sure(run_match_flat(g, &command.text)),
+                    false if grant => Match::sure(data_match(g, &command.text)),
                     false => text_match(g, &command.text, Form::Glob, grant, Syntax::Plain),
                 }
             }
             (Matcher::Run(pattern), Value::Command(i)) => {
-                let pattern = borrowed(pattern);
-                if grant { Match::sure(grants(&pattern, facts, i)) } else { refuses(&pattern, facts, i) }
+                if grant {
+                    Match::sure(run::grants(pattern, facts, i))
+                } else {
+                    run::refuses(pattern, facts, i)
+                }
             }
             (Matcher::Shell(mask), Value::Command(i)) => {
                 let command = &facts.commands[i];

@@ -433,6 +433,12 @@ fn command(random: &mut Random, facts: &mut Facts, index: usize, count: usize) {
                 Word::Glob(_) => Form::Glob,
                 Word::Unknown { .. } => Form::Holes,
             };
+            // What makes facts says of every hole that it is one.
+            if fact.written.contains('\u{1}')
+                || fact.names.iter().flat_map(|n| &n.views).any(|v| v.contains('\u{1}'))
+            {
+                fact.form = Form::Holes;
+            }
             let number = u32::try_from(facts.paths.len()).unwrap_or(0);
             facts.paths.push(fact);
             own.push(number);

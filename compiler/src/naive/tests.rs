@@ -1,5 +1,8 @@
 //! The table against the oracle, and damaged tables against whole ones.
 
+mod globs;
+mod runs;
+
 use super::generate::{Random, facts, policy};
 use super::{Answer, evaluate};
 use crate::emit::emit;
