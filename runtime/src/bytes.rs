@@ -7,16 +7,16 @@ use crate::checksum::checksum;
 use crate::table::read::{Damaged, Read};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Bytes of a page.
-pub const PAGE: usize = 4096;
+/// Bytes of a page. A decision looks at few bytes of many pages, so small pages are summed sooner.
+pub const PAGE: usize = 1024;
 /// Most pages of a table, those of the sums aside: 64 MiB.
-pub const MOST_PAGES: usize = 16 * 1024;
+pub const MOST_PAGES: usize = 64 * 1024;
 /// Bytes of a sum.
 pub(crate) const SUM: usize = 8;
 /// Sums on one page.
 const SUMS: usize = PAGE / SUM;
 /// Words of marks: one bit for each page, and one for each page of sums behind these.
-const WORDS: usize = MOST_PAGES / 64 + 1;
+const WORDS: usize = MOST_PAGES / 64 + (MOST_PAGES / SUMS).div_ceil(64);
 
 /// Which pages of one table were found undamaged. Of a fixed size, whatever the table's.
 #[derive(Debug)]

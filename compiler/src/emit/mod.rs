@@ -335,7 +335,8 @@ fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result
     let sections = store.into_sections();
     let lengths = sections.iter().map(|section| section.len().next_multiple_of(layout::ALIGN));
     // Behind the roots the first section is aligned.
-    let content = content_start(sections.len(), lengths.sum::<usize>() + layout::ALIGN);
+    let room = lengths.sum::<usize>() + layout::ALIGN;
+    let content = content_start(sections.len(), room);
     let mut body = Vec::new();
     let mut directory = Vec::new();
     for (tag, section) in (0u32..).zip(&sections) {
@@ -347,7 +348,8 @@ fn assemble(store: Store, sources_digest: &[u8; 32], build: &[u8; 32]) -> Result
         directory.extend((start as u64).to_le_bytes());
         directory.extend((section.len() as u64).to_le_bytes());
     }
-    let sums = (content + body.len()).next_multiple_of(layout::PAGE);
+    // As many pages as the roots were made for.
+    let sums = (content + room).next_multiple_of(layout::PAGE);
     let pages = sums / layout::PAGE;
     let length = sums + pages * 8;
     if sums > MOST_TABLE {

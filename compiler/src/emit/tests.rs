@@ -218,3 +218,16 @@ fn a_glob_that_has_no_automaton_names_its_line() {
     let error = emit(&policy, &[0; 32], &[0; 32]).expect_err("too long");
     assert_eq!(error.place, Some(Place { file: 0, line: 6 }));
 }
+
+/// The sums of pages have sums of their own, for every 128 KiB one more; around that every length has a whole table.
+#[test]
+fn tables_of_every_length_open() {
+    let mut policy = example();
+    for length in
+        (124..133).chain(253..261).flat_map(|kib: usize| (0..16).map(move |part| kib * 1024 + part * 64))
+    {
+        policy.lines[1].because = "x".repeat(length);
+        let bytes = emit(&policy, &[0; 32], &[0; 32]).expect("a table");
+        assert!(Table::open(&bytes).is_ok(), "{length}");
+    }
+}

@@ -60,7 +60,9 @@ struct Active {
 #[derive(Debug, Clone, Default)]
 pub struct Scratch {
     active: Vec<Active>,
-    seen: Vec<u32>,
+    /// Lists that were reported, each with the walk in which it was.
+    seen: Vec<u64>,
+    walks: u32,
     /// Transitions tried since it was made.
     pub probes: u64,
     /// Pieces, edges and characters looked at since it was made.
@@ -186,9 +188,14 @@ impl<'a> Automaton<'a> {
         found: &mut dyn FnMut(u32),
     ) -> Result<(), Damaged> {
         let mut seen = std::mem::take(&mut scratch.seen);
-        seen.clear();
-        seen.resize(walk::SEEN, 0);
-        let mut sink = walk::Each { automaton: self, seen, found, left: MOST_FOUND };
+        // The marks of other walks stay: clearing them would cost more than most walks.
+        scratch.walks = scratch.walks.wrapping_add(1);
+        if seen.is_empty() || scratch.walks == 0 {
+            seen = vec![0; walk::SEEN];
+            scratch.walks = 1;
+        }
+        let walk = u64::from(scratch.walks) << 32;
+        let mut sink = walk::Each { automaton: self, seen, walk, found, left: MOST_FOUND };
         let result = match self.every_ids {
             0 => Ok(()),
             list => sink.list(list),

@@ -53,7 +53,9 @@ impl Sink for Best {
 
 pub(super) struct Each<'s, 'a> {
     pub(super) automaton: &'s Automaton<'a>,
-    pub(super) seen: Vec<u32>,
+    pub(super) seen: Vec<u64>,
+    /// The number of the walk, in the upper half.
+    pub(super) walk: u64,
     pub(super) found: &'s mut dyn FnMut(u32),
     pub(super) left: usize,
 }
@@ -63,11 +65,12 @@ impl Each<'_, '_> {
     pub(super) fn list(&mut self, mut list: u32) -> Result<(), Damaged> {
         while list != 0 {
             let slot = self.seen.get_mut(list as usize % SEEN).ok_or(Damaged::Index)?;
-            if *slot == list {
+            let mark = self.walk | u64::from(list);
+            if *slot == mark {
                 // Whoever reported it went on to the end.
                 return Ok(());
             }
-            *slot = list;
+            *slot = mark;
             let [first, count, next] = self.automaton.records(Part::IdLists)?.get(list)?;
             for i in 0..count {
                 let id = self.automaton.id(first.checked_add(i).ok_or(Damaged::Index)?)?;

@@ -271,10 +271,11 @@ impl<'t, 'f> Matching<'t, 'f> {
         let command = facts.commands.get(index);
         let behind_others = command.and_then(|command| command.pipe).is_some_and(|pipe| pipe.1 > 0);
         let others = if stages > 1 && behind_others { facts.commands.len() } else { 0 };
-        let words = command.map_or(0, |command| command.words.len() + command.redirects.len());
+        let (words, redirects) = command.map_or((0, 0), |c| (c.words.len(), c.redirects.len()));
+        let distinct = self.words.1.len() + redirects;
         let left = if self.vague { &mut self.left_vague } else { &mut self.left };
         // What is compared is counted where it is compared, the rest here.
-        let walk = (weight as u64 + 1) * (words as u64 + 16 * others as u64 + 1);
+        let walk = (weight as u64 + 1) * (distinct as u64 + 16 * others as u64 + 1) + words as u64 / 16;
         *left = left.checked_sub(walk).ok_or(Stop::Limit)?;
         self.lists.begin(*left);
         let found = if grant {

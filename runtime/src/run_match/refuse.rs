@@ -21,7 +21,7 @@ pub(crate) fn refuses_words(pattern: &RunPattern<'_>, facts: &Facts, index: usiz
     else {
         return Match::No;
     };
-    let mut found = stage(last, command);
+    let mut found = stage(last, command, Some(words));
     if found == Match::No {
         return Match::No;
     }
@@ -72,7 +72,7 @@ fn stages_before(before: &[Stage<'_>], facts: &Facts, last: &CommandFact) -> Mat
         let old = reached.clone();
         for ((pattern, from), to) in before.iter().zip(&old).zip(reached.iter_mut().skip(1)) {
             for (_, command) in commands.iter().filter(|_| *from > Match::No) {
-                *to = (*to).max((*from).min(stage(pattern, command)));
+                *to = (*to).max((*from).min(stage(pattern, command, None)));
             }
         }
     }
@@ -145,7 +145,8 @@ fn spreads(word: &Word) -> bool {
     matches!(word, Word::Unknown { splits: true, .. } | Word::Glob(_))
 }
 
-fn stage(stage: &Stage<'_>, command: &CommandFact) -> Match {
+/// With `words`, of each kind of equal words only those are looked at for flags.
+fn stage(stage: &Stage<'_>, command: &CommandFact, words: Option<&[usize]>) -> Match {
     let Some(program) = command.words.first() else {
         // Only redirections: it is a command of no program, which `*` alone may name.
         let plain = stage.terms.iter().all(|t| matches!(t, Term::AnyFlags));
@@ -162,7 +163,7 @@ fn stage(stage: &Stage<'_>, command: &CommandFact) -> Match {
     let mut found = found.min(operands(stage, command));
     for term in &stage.terms {
         if let (Term::Flag(flags), true) = (term, found > Match::No) {
-            found = found.min(flag_somewhere(flags, command));
+            found = found.min(flag_somewhere(flags, command, words));
         }
     }
     found
@@ -268,7 +269,7 @@ fn operands(stage: &Stage<'_>, command: &CommandFact) -> Match {
     }
     let mut shaky = false;
     for (index, word) in command.words.iter().enumerate().skip(1) {
-        if reached.last() == Some(&Match::Certain) {
+        if reached.last() == Some(&Match::Certain) || reached.iter().all(|found| *found == Match::No) {
             break;
         }
         let part = command.parts.get(index).unwrap_or(&Part::Unclear);
@@ -309,7 +310,10 @@ fn operands(stage: &Stage<'_>, command: &CommandFact) -> Match {
 }
 
 /// "Flag terms may stand anywhere", but not behind `--`.
-fn flag_somewhere(flags: &Texts<'_>, command: &CommandFact) -> Match {
+fn flag_somewhere(flags: &Texts<'_>, command: &CommandFact, words: Option<&[usize]>) -> Match {
+    let repeats = |index: usize| {
+        words.is_some_and(|own| own.len() < command.words.len() && own.binary_search(&index).is_err())
+    };
     let mut best = Match::No;
     for (index, word) in command.words.iter().enumerate().skip(1) {
         let part = command.parts.get(index).unwrap_or(&Part::Unclear);
@@ -324,6 +328,9 @@ fn flag_somewhere(flags: &Texts<'_>, command: &CommandFact) -> Match {
             Some(Part::FlagValue { .. }) => command.words.get(index + 1),
             _ => None,
         };
+        if next.is_none() && repeats(index) {
+            continue;
+        }
         best = best.max(flag_here(flags, word, part, next));
         if best == Match::Certain {
             break;
@@ -418,6 +425,7 @@ fn whole_word(term: &str, text: &str) -> bool {
 /// A word whose flags nobody told: whole words, clusters, cut long flags.
 fn raw_flag(flags: &Texts<'_>, word: &Word) -> Match {
     match word {
+        Word::Known(text) if !text.starts_with('-') => Match::No,
         Word::Known(text) => Match::sure(flags.each(text.len()).any(|f| raw_text(f, text))),
         Word::OneOf(texts) => {
             Match::every(texts.iter().map(|t| Match::sure(flags.each(t.len()).any(|f| raw_text(f, t)))))
