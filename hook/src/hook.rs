@@ -192,7 +192,7 @@ fn answer(
     });
     prepare(host, "it was still deciding the call");
     // The audit line goes to the folder that the session's record was in.
-    let _folders = policy_engine::open::remember_folders();
+    let folders_of_now = policy_engine::open::remember_folders();
     let mut engine = Engine::new(folders, options);
     let mut answer = engine.decide(&call);
     if Elsewhere::needed() {
@@ -205,6 +205,8 @@ fn answer(
     }
     let mut reply = host.reply(&call, &Answer::from(&answer.verdict));
     reply.stderr.extend(remark.into_bytes());
+    // The process ends with its reply, and the system takes all of this back faster than we do.
+    std::mem::forget((engine, answer, folders_of_now));
     Ok(Said::Reply(reply))
 }
 

@@ -19,6 +19,8 @@ const MAX_COMPONENT_BYTES: usize = 255;
 const MAX_ENTRIES: usize = 4096;
 /// Bytes that the list of mounts mostly fits into.
 const MOUNTS_BYTES: usize = 16 * 1024;
+/// Names of one path that are looked for in one question each.
+const MAX_PLAIN_STEPS: usize = 8;
 /// Folders of one call that are remembered.
 const MAX_PLAIN: usize = 1024;
 /// Longest path that a system call takes, bytes; a longer one cannot exist.
@@ -98,6 +100,43 @@ impl DiskResolver {
     /// Another call begins: what was no link may be one now.
     pub fn forget(&self) {
         self.plain.borrow_mut().clear();
+    }
+
+    /// `Same` when one question to the system shows it: no link stands in the way from a folder that is looked at anyway,
+    /// and no mount point. Everything else takes the way component by component.
+    ///
+    /// SECURITY: the list of mounts is not read for this, so nothing behind a mount point may be touched.
+    #[cfg(target_os = "linux")]
+    fn plainly(&self, path: &Path) -> Option<Resolution> {
+        use rustix::fs::{Mode, OFlags, ResolveFlags};
+        use rustix::io::Errno;
+        let within = |base: &&PathBuf| path.strip_prefix(base).is_ok_and(|rest| !rest.as_os_str().is_empty());
+        let base = self.trusted.iter().filter(within).max_by_key(|base| base.as_os_str().len())?;
+        let rest = path.strip_prefix(base).ok()?;
+        if rest.components().any(|part| !matches!(part, Component::Normal(_))) {
+            return None;
+        }
+        // Without NOFOLLOW: with it a link at the end would be opened itself, and be no reason to refuse.
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let folder = rustix::fs::open(base, flags | OFlags::DIRECTORY, Mode::empty()).ok()?;
+        for at in rest.ancestors().take(MAX_PLAIN_STEPS) {
+            if at.as_os_str().is_empty() {
+                return Some(Resolution::Same);
+            }
+            let asked = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV | ResolveFlags::BENEATH;
+            match rustix::fs::openat2(&folder, at, flags, Mode::empty(), asked) {
+                Ok(_) => return Some(Resolution::Same),
+                // What is not there leads nowhere else; what lies above it may.
+                Err(Errno::NOENT | Errno::NOTDIR) => {}
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn plainly(&self, _path: &Path) -> Option<Resolution> {
+        None
     }
 
     fn forbidden(&self, path: &Path) -> bool {
@@ -192,6 +231,9 @@ impl Resolver for DiskResolver {
         }
         if path.as_os_str().len() > MAX_SYSTEM_PATH {
             return Resolution::Same;
+        }
+        if let Some(plain) = self.plainly(path) {
+            return plain;
         }
         let mut rest: VecDeque<OsString> = VecDeque::new();
         let mut here = PathBuf::new();
@@ -331,6 +373,42 @@ mod tests {
         assert_eq!(mounts, [PathBuf::from("/mnt/a b"), PathBuf::from("/ssh")]);
         let disk = DiskResolver { network: mounts.into(), ..DiskResolver::default() };
         assert_eq!(disk.resolve(Path::new("/ssh/x")), Resolution::Unknown);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn both_ways_lead_to_the_same_end() {
+        use std::os::unix::fs::symlink;
+        let dir = std::env::temp_dir().join(format!("policy-plainly-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(dir.join("real/sub")).unwrap();
+        std::fs::write(dir.join("real/file"), "").unwrap();
+        let dir = dir.canonicalize().unwrap();
+        symlink("real", dir.join("link")).unwrap();
+        symlink("/nowhere", dir.join("real/out")).unwrap();
+        let (quick, slow) = (DiskResolver::new(&[&dir]), DiskResolver::default());
+        let names = [
+            "real",
+            "real/file",
+            "real/file/x",
+            "real/none/a/b",
+            "link",
+            "link/none",
+            "real/out",
+            "real/out/x",
+        ];
+        for name in names.iter().chain(&["real/../link/x", "none", "real/sub/."]) {
+            let path = dir.join(name);
+            assert_eq!(quick.resolve(&path), slow.resolve(&path), "{name}");
+        }
+        let plain = |name: &str| quick.plainly(&dir.join(name));
+        assert_eq!((plain("real/none/a"), plain("link/none")), (Some(Resolution::Same), None));
+        assert_eq!(
+            DiskResolver::new(&[Path::new("/")]).plainly(Path::new("/proc/self/status")),
+            None,
+            "a mount point"
+        );
+        std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[cfg(unix)]
