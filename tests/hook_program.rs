@@ -62,7 +62,16 @@ fn alone_it_refuses_what_has_to_be_compiled() {
     let world = World::new("small-alone");
     let alone = world.path("policy-hook");
     std::fs::copy(env!("CARGO_BIN_EXE_policy-hook"), &alone).unwrap();
+    // A test beside this one that starts a program just now holds the copy open for writing for a moment.
     let mut command = small(&world, &alone.display().to_string());
+    for _ in 0..100 {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            _ => break,
+        }
+    }
     let output = feed(&mut command, event("Bash", "{\"command\":\"git status\"}").as_bytes());
     denied(&output, "cannot be started");
 }

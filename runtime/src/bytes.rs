@@ -165,6 +165,12 @@ impl<'a> Bytes<'a> {
         self.bytes.len()
     }
 
+    /// All of them, where nothing is left to be summed.
+    #[inline]
+    pub(crate) fn all(&self) -> Option<&'a [u8]> {
+        self.lazily.is_none().then_some(self.bytes)
+    }
+
     /// A part of them, not looked at yet.
     #[inline]
     pub(crate) fn part(&self, start: usize, len: usize) -> Read<Bytes<'a>> {

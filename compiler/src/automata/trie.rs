@@ -97,7 +97,8 @@ impl Trie {
         self.states.get(state as usize).map(|s| s.children.clone()).unwrap_or_default()
     }
 
-    fn follow(&self, mut state: u32, class: u8) -> u32 {
+    /// The state behind a class, its suffixes tried in turn.
+    pub(super) fn follow(&self, mut state: u32, class: u8) -> u32 {
         loop {
             if let Some(next) = self.child(state, class) {
                 return next;

@@ -4,10 +4,11 @@
 
 use super::array::pack;
 use super::pieces::{Literals, Pieces};
-use super::trie::Trie;
+use super::trie::{ROOT, State, Trie};
 use super::{BuildError, IdLists, MOST_BYTES, len32};
 use policy_runtime::automaton::layout::{
-    self, CLASSES, FLAG_FOLD, FLAG_PATH, FREE, HEADER, MAGIC, PARTS, REPORTS, VERSION, WIDTH, head, pack_gap,
+    self, CLASSES, FLAG_FOLD, FLAG_PATH, FLAG_ROWS, FREE, HEADER, MAGIC, MARK, MOST_ROWS, PARTS, REPORTS,
+    ROW_SHIFT, VERSION, WIDTH, head, pack_gap,
 };
 use policy_runtime::glob::Syntax;
 
@@ -21,19 +22,29 @@ pub(super) fn section(
     greatest: u32,
     (syntax, fold): (Syntax, bool),
 ) -> Result<Vec<u8>, BuildError> {
-    let (slots, cell_of) = pack(trie);
+    let rows = rows(trie);
+    let (slots, cell_of) = match &rows {
+        // With rows a state is its own cell.
+        Some(_) => {
+            let states = 0..len32(&trie.states);
+            (states.clone().map(|state| (0, FREE, state)).collect(), states.collect())
+        }
+        None => {
+            let (slots, cell_of) = pack(trie);
+            (slots.iter().map(|slot| (slot.base, slot.check, slot.state)).collect::<Vec<_>>(), cell_of)
+        }
+    };
     let mut cells = Vec::with_capacity(slots.len() * 4);
     let mut outs = Vec::with_capacity(slots.len() * 2);
-    for slot in &slots {
-        let Some(state) = trie.states.get(slot.state as usize) else {
+    for (base, check, state) in slots {
+        let Some(state) = trie.states.get(state as usize) else {
             cells.extend([0, FREE, 0, 0]);
             outs.extend([0, 0]);
             continue;
         };
-        let literal = if state.literal != 0 { state.literal } else { state.next_literal };
-        let ids = if state.ids != 0 { state.ids } else { state.next_ids };
+        let (literal, ids) = (ends(state), if state.ids != 0 { state.ids } else { state.next_ids });
         let fail = cell_of.get(state.fail as usize).copied().unwrap_or(0);
-        cells.extend([slot.base, slot.check, fail, state.best | if literal == 0 { 0 } else { REPORTS }]);
+        cells.extend([base, check, fail, state.best | if literal == 0 { 0 } else { REPORTS }]);
         outs.extend([literal, ids]);
         if let Some(record) = lists.records.get_mut(state.ids as usize).filter(|_| state.ids != 0) {
             let [_, _, next] = record;
@@ -69,6 +80,7 @@ pub(super) fn section(
         pieces.programs.clone(),
         edges(pieces, &new_number),
         node_words,
+        rows.as_ref().map(|(_, words)| words.clone()).unwrap_or_default(),
         lists.records.into_iter().flatten().collect(),
     ];
     let first = cell_of.get(trie.first(syntax == Syntax::Path) as usize).copied().unwrap_or(0);
@@ -91,7 +103,9 @@ pub(super) fn section(
     if bytes > MOST_BYTES {
         return Err(BuildError::TooLarge { bytes, limit: MOST_BYTES });
     }
-    let flags = if syntax == Syntax::Path { FLAG_PATH } else { 0 } | if fold { FLAG_FOLD } else { 0 };
+    let by_rows = rows.map_or(0, |(shift, _)| FLAG_ROWS | shift << ROW_SHIFT);
+    let flags =
+        if syntax == Syntax::Path { FLAG_PATH } else { 0 } | if fold { FLAG_FOLD } else { 0 } | by_rows;
     let fixed = [
         (head::MAGIC, MAGIC),
         (head::VERSION, VERSION),
@@ -109,6 +123,31 @@ pub(super) fn section(
         }
     }
     Ok(words.into_iter().flat_map(u32::to_le_bytes).collect())
+}
+
+/// The literal that a state or a suffix of it ends.
+fn ends(state: &State) -> u32 {
+    if state.literal != 0 { state.literal } else { state.next_literal }
+}
+
+/// A row for each state, with the bits of a class, when all of them are few enough.
+fn rows(trie: &Trie) -> Option<(u32, Vec<u32>)> {
+    let classes = trie.classes.iter().copied().max().map_or(1, |most| usize::from(most) + 1);
+    let stride = classes.next_power_of_two().max(2);
+    let count = trie.states.len().checked_mul(stride).filter(|count| count * 4 <= MOST_ROWS)?;
+    let mut words = Vec::with_capacity(count);
+    for state in 0..len32(&trie.states) {
+        for class in 0..stride {
+            let class = u8::try_from(class).ok().filter(|class| usize::from(*class) < classes);
+            let next = class.map_or(ROOT, |class| trie.follow(state, class));
+            let told = trie
+                .states
+                .get(next as usize)
+                .is_some_and(|s| s.best != 0 || s.next_ids != 0 || s.ids != 0 || ends(s) != 0);
+            words.push(next | if told { MARK } else { 0 });
+        }
+    }
+    Some((stride.trailing_zeros(), words))
 }
 
 fn edges(pieces: &Pieces, new_number: &[u32]) -> Vec<u32> {

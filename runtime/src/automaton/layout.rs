@@ -10,7 +10,7 @@
 /// First word of a section.
 pub const MAGIC: u32 = 0x4c47_4150;
 /// Second word.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The symbol before the first byte.
 pub const START: u16 = 256;
 /// The symbol behind the last byte.
@@ -19,7 +19,7 @@ pub const END: u16 = 257;
 pub const SYMBOLS: usize = 258;
 
 /// Words of the header, then of the class map (four classes a word).
-pub const HEADER: usize = 24;
+pub const HEADER: usize = 26;
 /// Words of the class map.
 pub const CLASSES: usize = SYMBOLS.div_ceil(4);
 
@@ -49,11 +49,20 @@ pub mod head {
 pub const FLAG_PATH: u32 = 1;
 /// ASCII letters are equal in either case.
 pub const FLAG_FOLD: u32 = 2;
+/// The states have rows ([`Part::Rows`]) instead of a double array.
+pub const FLAG_ROWS: u32 = 4;
+/// The flags' word holds, from this bit on, how many bits of a place in the rows are the class.
+pub const ROW_SHIFT: u32 = 8;
+/// Most bytes of rows; larger automata have the double array, which is smaller by far.
+pub const MOST_ROWS: usize = 64 << 10;
+/// Bit of an entry of a row: the state that it leads to has an id or ends a literal of a piece.
+pub const MARK: u32 = 1 << 31;
 
 /// A table inside a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// base, check, fail, greatest id ([`REPORTS`] when pieces or ids are listed).
+    /// base, check, fail, greatest id ([`REPORTS`] when pieces or ids are listed). With rows a cell is a state, and only
+    /// the id counts.
     Cells = 0,
     /// Of each cell: literal (0 none), ids (0 none), both of the longest suffix that has any.
     Outs = 1,
@@ -67,14 +76,16 @@ pub enum Part {
     Edges = 5,
     /// greatest id below, gap, span, sibling, ids.
     Nodes = 6,
+    /// Of each state and each class: the next state, with [`MARK`]. Suffixes are followed beforehand.
+    Rows = 7,
     /// first, count, next.
-    IdLists = 7,
+    IdLists = 8,
 }
 
 /// Count of parts.
-pub const PARTS: usize = 8;
+pub const PARTS: usize = 9;
 /// Words of a record of each part.
-pub const WIDTH: [usize; PARTS] = [4, 2, 4, 4, 1, 3, 5, 3];
+pub const WIDTH: [usize; PARTS] = [4, 2, 4, 4, 1, 3, 5, 1, 3];
 
 /// Flag in a cell's id: the state ends a literal of a piece.
 pub const REPORTS: u32 = 1 << 31;

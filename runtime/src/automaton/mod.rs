@@ -7,7 +7,9 @@ pub mod layout;
 mod walk;
 
 use crate::bytes::Bytes;
-use layout::{CLASSES, FLAG_FOLD, FLAG_PATH, HEADER, MAGIC, PARTS, Part, VERSION, WIDTH, head};
+use layout::{
+    CLASSES, FLAG_FOLD, FLAG_PATH, FLAG_ROWS, HEADER, MAGIC, PARTS, Part, ROW_SHIFT, VERSION, WIDTH, head,
+};
 use std::fmt;
 
 /// The most places in a value that are remembered at one time.
@@ -85,6 +87,8 @@ pub struct Automaton<'a> {
     parts: [(u32, u32); PARTS],
     path: bool,
     fold: bool,
+    /// Bits of a place in the rows that are the class, when there are rows.
+    rows: Option<u32>,
     first: u32,
     every: u32,
     every_ids: u32,
@@ -144,7 +148,9 @@ impl<'a> Automaton<'a> {
             return Err(Damaged::Header);
         }
         let flags = word(head::FLAGS)?;
-        if flags & !(FLAG_PATH | FLAG_FOLD) != 0 {
+        let shift = flags >> ROW_SHIFT;
+        let known = flags & ((1 << ROW_SHIFT) - 1) & !(FLAG_PATH | FLAG_FOLD | FLAG_ROWS) == 0;
+        if !known || shift > 8 || (shift > 0) != (flags & FLAG_ROWS != 0) {
             return Err(Damaged::Header);
         }
         let mut parts = [(0, 0); PARTS];
@@ -160,6 +166,7 @@ impl<'a> Automaton<'a> {
             parts,
             path: flags & FLAG_PATH != 0,
             fold: flags & FLAG_FOLD != 0,
+            rows: (shift > 0).then_some(shift),
             first: word(head::FIRST)?,
             every: word(head::EVERY)?,
             every_ids: word(head::EVERY_IDS)?,

@@ -6,7 +6,9 @@
 //! Positions count symbols: the start is 0, byte `i` of the value is `i + 1`, the end is `n + 1`. The end of a
 //! piece is the position behind its last symbol.
 
-use super::layout::{END, FREE, Gap, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash};
+use super::layout::{
+    END, FREE, Gap, MARK, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash,
+};
 use super::{Active, Automaton, Damaged, MOST_ACTIVE, Scratch};
 use crate::glob::{HOLE, RUN};
 
@@ -115,7 +117,10 @@ pub(super) fn run<S: Sink>(
     let all = walk.steps;
     let mut probes = symbols.saturating_mul(2).saturating_add(4);
     let most = probes;
-    let result = pass(&mut walk, &mut probes, sink);
+    let result = match automaton.rows {
+        Some(shift) => pass_rows(&mut walk, shift, &mut probes, sink),
+        None => pass(&mut walk, &mut probes, sink),
+    };
     scratch.steps += (all - walk.steps) as u64;
     scratch.probes += (most - probes) as u64;
     result
@@ -163,6 +168,61 @@ fn pass<S: Sink>(walk: &mut Walk<'_, '_>, probes: &mut usize, sink: &mut S) -> R
         if id != 0 {
             walk.reached(state, id, i + 2, sink)?;
         }
+    }
+    Ok(())
+}
+
+/// The same where each state has a row: one entry a symbol.
+fn pass_rows<S: Sink>(
+    walk: &mut Walk<'_, '_>,
+    shift: u32,
+    probes: &mut usize,
+    sink: &mut S,
+) -> Result<(), Damaged> {
+    let rows = walk.automaton.records(Part::Rows)?.bytes;
+    match rows.all() {
+        // Nothing is left to be summed: then an entry is a plain look.
+        Some(bytes) => {
+            let (entries, _) = bytes.as_chunks::<4>();
+            let entry = |at: usize| entries.get(at).map(|e| u32::from_le_bytes(*e)).ok_or(Damaged::Index);
+            by_rows(walk, shift, probes, sink, entry)
+        }
+        None => by_rows(walk, shift, probes, sink, |at| Ok(rows.u32_at(at.saturating_mul(4))?)),
+    }
+}
+
+#[inline]
+fn by_rows<S: Sink>(
+    walk: &mut Walk<'_, '_>,
+    shift: u32,
+    probes: &mut usize,
+    sink: &mut S,
+    entry: impl Fn(usize) -> Result<u32, Damaged>,
+) -> Result<(), Damaged> {
+    let automaton = walk.automaton;
+    let (cells, classes) = (automaton.records(Part::Cells)?, automaton.classes()?);
+    let value = walk.value;
+    *probes = probes.checked_sub(value.len() + 1).ok_or(Damaged::Probes)?;
+    let mut state = automaton.first;
+    let [_, _, _, id] = cells.get(state)?;
+    walk.reached(state, id, 1, sink)?;
+    for (i, &byte) in value.iter().enumerate() {
+        if byte == b'/' || byte == HOLE {
+            walk.separators += 1;
+        }
+        let class = classes.get(usize::from(byte)).copied().ok_or(Damaged::Index)?;
+        let next = entry((state as usize) << shift | usize::from(class))?;
+        state = next & !MARK;
+        if next & MARK != 0 {
+            let [_, _, _, id] = cells.get(state)?;
+            walk.reached(state, id, i + 2, sink)?;
+        }
+    }
+    let class = classes.get(usize::from(END)).copied().ok_or(Damaged::Index)?;
+    let next = entry((state as usize) << shift | usize::from(class))?;
+    if next & MARK != 0 {
+        let [_, _, _, id] = cells.get(next & !MARK)?;
+        walk.reached(next & !MARK, id, value.len() + 2, sink)?;
     }
     Ok(())
 }
