@@ -134,20 +134,23 @@ fn ends(state: &State) -> u32 {
 fn rows(trie: &Trie) -> Option<(u32, Vec<u32>)> {
     let classes = trie.classes.iter().copied().max().map_or(1, |most| usize::from(most) + 1);
     let stride = classes.next_power_of_two().max(2);
-    let count = trie.states.len().checked_mul(stride).filter(|count| count * 4 <= MOST_ROWS)?;
-    let mut words = Vec::with_capacity(count);
+    let count = trie.states.len().checked_mul(stride).filter(|count| count * 2 <= MOST_ROWS)?;
+    let mut entries = Vec::with_capacity(count);
     for state in 0..len32(&trie.states) {
         for class in 0..stride {
             let class = u8::try_from(class).ok().filter(|class| usize::from(*class) < classes);
             let next = class.map_or(ROOT, |class| trie.follow(state, class));
-            let told = trie
-                .states
-                .get(next as usize)
-                .is_some_and(|s| s.best != 0 || s.next_ids != 0 || s.ids != 0 || ends(s) != 0);
-            words.push(next | if told { MARK } else { 0 });
+            let told = |s: &State| s.best != 0 || s.ids != 0 || s.next_ids != 0 || ends(s) != 0;
+            let told = trie.states.get(next as usize).is_some_and(told);
+            // So few states always fit.
+            entries.push(u16::try_from(next).ok()? | if told { MARK } else { 0 });
         }
     }
-    Some((stride.trailing_zeros(), words))
+    let words = entries.chunks(2).map(|two| match two {
+        [low, high] => u32::from(*low) | u32::from(*high) << 16,
+        rest => rest.first().copied().map_or(0, u32::from),
+    });
+    Some((stride.trailing_zeros(), words.collect()))
 }
 
 fn edges(pieces: &Pieces, new_number: &[u32]) -> Vec<u32> {

@@ -54,9 +54,9 @@ pub const FLAG_ROWS: u32 = 4;
 /// The flags' word holds, from this bit on, how many bits of a place in the rows are the class.
 pub const ROW_SHIFT: u32 = 8;
 /// Most bytes of rows; larger automata have the double array, which is smaller by far.
-pub const MOST_ROWS: usize = 64 << 10;
+pub const MOST_ROWS: usize = 32 << 10;
 /// Bit of an entry of a row: the state that it leads to has an id or ends a literal of a piece.
-pub const MARK: u32 = 1 << 31;
+pub const MARK: u16 = 1 << 15;
 
 /// A table inside a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub enum Part {
     Edges = 5,
     /// greatest id below, gap, span, sibling, ids.
     Nodes = 6,
-    /// Of each state and each class: the next state, with [`MARK`]. Suffixes are followed beforehand.
+    /// Of each state and each class, 16 bits: the next state, with [`MARK`]. Suffixes are followed beforehand.
     Rows = 7,
     /// first, count, next.
     IdLists = 8,

@@ -183,11 +183,14 @@ fn pass_rows<S: Sink>(
     match rows.all() {
         // Nothing is left to be summed: then an entry is a plain look.
         Some(bytes) => {
-            let (entries, _) = bytes.as_chunks::<4>();
-            let entry = |at: usize| entries.get(at).map(|e| u32::from_le_bytes(*e)).ok_or(Damaged::Index);
+            let (entries, _) = bytes.as_chunks::<2>();
+            let entry = |at: usize| entries.get(at).map(|e| u16::from_le_bytes(*e)).ok_or(Damaged::Index);
             by_rows(walk, shift, probes, sink, entry)
         }
-        None => by_rows(walk, shift, probes, sink, |at| Ok(rows.u32_at(at.saturating_mul(4))?)),
+        None => by_rows(walk, shift, probes, sink, |at| {
+            let bytes = rows.get(at.saturating_mul(2), 2)?;
+            bytes.first_chunk::<2>().map(|e| u16::from_le_bytes(*e)).ok_or(Damaged::Index)
+        }),
     }
 }
 
@@ -197,7 +200,7 @@ fn by_rows<S: Sink>(
     shift: u32,
     probes: &mut usize,
     sink: &mut S,
-    entry: impl Fn(usize) -> Result<u32, Damaged>,
+    entry: impl Fn(usize) -> Result<u16, Damaged>,
 ) -> Result<(), Damaged> {
     let automaton = walk.automaton;
     let (cells, classes) = (automaton.records(Part::Cells)?, automaton.classes()?);
@@ -212,7 +215,7 @@ fn by_rows<S: Sink>(
         }
         let class = classes.get(usize::from(byte)).copied().ok_or(Damaged::Index)?;
         let next = entry((state as usize) << shift | usize::from(class))?;
-        state = next & !MARK;
+        state = u32::from(next & !MARK);
         if next & MARK != 0 {
             let [_, _, _, id] = cells.get(state)?;
             walk.reached(state, id, i + 2, sink)?;
@@ -221,8 +224,9 @@ fn by_rows<S: Sink>(
     let class = classes.get(usize::from(END)).copied().ok_or(Damaged::Index)?;
     let next = entry((state as usize) << shift | usize::from(class))?;
     if next & MARK != 0 {
-        let [_, _, _, id] = cells.get(next & !MARK)?;
-        walk.reached(next & !MARK, id, value.len() + 2, sink)?;
+        state = u32::from(next & !MARK);
+        let [_, _, _, id] = cells.get(state)?;
+        walk.reached(state, id, value.len() + 2, sink)?;
     }
     Ok(())
 }
