@@ -10,7 +10,9 @@
 
 pub mod generate;
 mod glob;
+mod guards;
 mod pattern;
+mod rules;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -22,7 +24,8 @@ use policy_runtime::fold::fold as fold_text;
 use policy_runtime::glob::Syntax;
 use policy_runtime::run_match::Match;
 use policy_runtime::verdict::Decision;
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// What the oracle says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +36,12 @@ pub struct Answer {
     pub rule: String,
     /// Nothing answered and no default is written.
     pub abstains: bool,
+    /// Where the pattern that decides was written; `None` when none did (a default, a floor, what an `only` line misses).
+    pub line: Option<u32>,
 }
+
+/// What was met while evaluating, and how often; for tests that ask whether generated calls meet everything.
+pub type Counts = BTreeMap<String, usize>;
 
 /// Decision, class (default, rule, floor, guard), certain, rank: the greatest decides.
 type Key = (Decision, u8, bool, usize);
@@ -53,30 +61,35 @@ enum Value {
     Arg(usize),
 }
 
+impl Value {
+    fn word(self) -> &'static str {
+        match self {
+            Value::Call => "call",
+            Value::Path(_) => "path",
+            Value::Domain(_) => "domain",
+            Value::Command(_) => "command",
+            Value::Arg(_) => "arg",
+        }
+    }
+}
+
 struct Naive<'a> {
     policy: &'a Policy,
     facts: &'a Facts,
     today: i64,
     found: Vec<(Key, String)>,
+    counts: Option<&'a RefCell<Counts>>,
 }
 
 /// Evaluates a call.
 #[must_use]
 pub fn evaluate(policy: &Policy, facts: &Facts, today: i64) -> Answer {
-    let mut naive = Naive { policy, facts, today, found: Vec::new() };
-    let floors = facts.opaque.len()
-        + facts.scripts.iter().filter(|s| !s.complete).count()
-        + facts.commands.iter().filter(|c| !c.gap.is_empty()).count()
-        + facts.paths.iter().filter(|p| !known(&p.names)).count();
-    (0..floors).for_each(|_| naive.floor());
-    for tool in &facts.readings {
-        naive.rules(tool);
-        naive.guards(tool);
-    }
-    let answered = naive.found.iter().any(|((_, class, _, _), _)| *class != DEFAULT);
-    let best = naive.found.iter().max_by_key(|(key, _)| *key);
-    let (decision, rule) = best.map_or((Decision::Ask, String::new()), |(key, rule)| (key.0, rule.clone()));
-    Answer { decision, rule, abstains: !answered && policy.default.is_none() }
+    Naive { policy, facts, today, found: Vec::new(), counts: None }.answer()
+}
+
+/// The same, and counts what it meets.
+pub fn evaluate_counted(policy: &Policy, facts: &Facts, today: i64, counts: &RefCell<Counts>) -> Answer {
+    Naive { policy, facts, today, found: Vec::new(), counts: Some(counts) }.answer()
 }
 
 fn known(names: &[PathName]) -> bool {
@@ -84,6 +97,51 @@ fn known(names: &[PathName]) -> bool {
 }
 
 impl Naive<'_> {
+    fn answer(mut self) -> Answer {
+        let facts = self.facts;
+        let floors = facts.opaque.len()
+            + facts.scripts.iter().filter(|s| !s.complete).count()
+            + facts.commands.iter().filter(|c| !c.gap.is_empty()).count()
+            + facts.paths.iter().filter(|p| !known(&p.names)).count();
+        (0..floors).for_each(|_| self.floor());
+        for tool in &facts.readings {
+            self.rules(tool);
+            self.guards(tool);
+        }
+        let answered = self.found.iter().any(|((_, class, _, _), _)| *class != DEFAULT);
+        let best = self.found.iter().max_by_key(|(key, _)| *key);
+        let (decision, rule) =
+            best.map_or((Decision::Ask, String::new()), |(key, rule)| (key.0, rule.clone()));
+        let pattern = best.filter(|(key, _)| key.3 > 0 && key.3 % 2 == 0).map(|(key, _)| key.3 / 2 - 1);
+        let line = pattern.map(|index| &self.policy.lines[self.policy.patterns[index].line.0 as usize]);
+        if let Some((key, _)) = best {
+            self.count(|| match (key.1, line) {
+                (_, Some(line)) => {
+                    let of = self.policy.blocks[line.block.0 as usize].kind;
+                    format!(
+                        "decides: {of:?} {:?} {:?} {}",
+                        line.verb,
+                        line.kind,
+                        if key.2 { "Certain" } else { "Possible" }
+                    )
+                }
+                (FLOOR, None) => "decides: floor".to_owned(),
+                (DEFAULT, None) => "decides: default".to_owned(),
+                (class, None) => {
+                    format!("decides: missed only of a {}", if class == RULE { "Rule" } else { "Guard" })
+                }
+            });
+        }
+        let line = line.map(|line| line.place.line);
+        Answer { decision, rule, abstains: !answered && self.policy.default.is_none(), line }
+    }
+
+    fn count(&self, what: impl FnOnce() -> String) {
+        if let Some(counts) = self.counts {
+            *counts.borrow_mut().entry(what()).or_default() += 1;
+        }
+    }
+
     fn floor(&mut self) {
         self.found.push(((Decision::Ask, FLOOR, true, 0), "built-in".to_owned()));
     }
@@ -156,6 +214,14 @@ impl Naive<'_> {
 
     /// "The path; for a command its folder and every path it names; else the call's folder."
     fn strict(&self, block: &Block, value: Value) -> Match {
+        let lies = self.strictly(block, value);
+        if !block.withins.is_empty() {
+            self.count(|| format!("within: {:?} {lies:?}", block.kind));
+        }
+        lies
+    }
+
+    fn strictly(&self, block: &Block, value: Value) -> Match {
         let one = |within: &Within| match value {
             Value::Path(index) => self.path_within(within, index).0,
             Value::Command(index) => {
@@ -274,7 +340,16 @@ impl Naive<'_> {
                 continue;
             }
             let found = self.matches(&pattern.matcher, pattern.grant, value, name);
-            if found > Match::No && !self.voided(pattern.line, value, name) {
+            let line = &self.policy.lines[pattern.line.0 as usize];
+            if self.is_about(line, value, true) {
+                let of = self.policy.blocks[block].kind;
+                self.count(|| format!("match: {of:?} {:?} {:?} {found:?}", line.verb, line.kind));
+            }
+            let voided = found > Match::No && self.voided(pattern.line, value, name);
+            if voided {
+                self.count(|| format!("voided: {:?}, grant {}", line.kind, pattern.grant));
+            }
+            if found > Match::No && !voided {
                 out.push((index, pattern.line, found));
             }
         }
@@ -289,275 +364,6 @@ impl Naive<'_> {
             (Kind::Arg, Value::Arg(index)) => same(&line.arg, &self.facts.args[index].name),
             _ => false,
         }
-    }
-
-    // ---- Rules
-
-    fn rules(&mut self, tool: &ToolName) {
-        let facts = self.facts;
-        let top = |origin: &Origin| holder(origin).is_none();
-        let mut values: Vec<Value> = Vec::new();
-        let paths = (0..facts.paths.len()).filter(|i| known(&facts.paths[*i].names));
-        values.extend(paths.clone().filter(|i| top(&facts.paths[*i].origin)).map(Value::Path));
-        let domains = 0..facts.domains.len();
-        values.extend(domains.clone().filter(|i| top(&facts.domains[*i].origin)).map(Value::Domain));
-        let unknown = facts.paths.iter().any(|p| top(&p.origin));
-        let mut judged = values.clone();
-        for index in 0..facts.commands.len() {
-            judged.push(Value::Command(index));
-        }
-        let in_scope: Vec<usize> = self.scope(BlockKind::Rule, tool).into_iter().map(|(b, _)| b).collect();
-        for index in 0..facts.args.len() {
-            let value = Value::Arg(index);
-            if in_scope.iter().any(|b| self.lines(*b).any(|(_, l)| self.is_about(l, value, true))) {
-                judged.push(value);
-            }
-        }
-        let mut extra = Vec::new();
-        for value in judged.clone() {
-            let block = self.rule(&in_scope, value);
-            if let (Value::Command(command), Some(block)) = (value, block) {
-                let inside = |origin: &Origin| holder(origin) == Some(command);
-                let has = |kind: Kind| self.lines(block).any(|(_, l)| l.kind == kind);
-                if has(Kind::Path) {
-                    extra.extend(paths.clone().filter(|i| inside(&facts.paths[*i].origin)).map(Value::Path));
-                }
-                if has(Kind::Domain) {
-                    extra.extend(
-                        domains.clone().filter(|i| inside(&facts.domains[*i].origin)).map(Value::Domain),
-                    );
-                }
-            }
-        }
-        for value in &extra {
-            self.rule(&in_scope, *value);
-        }
-        judged.extend(extra);
-        if judged.is_empty() && !unknown {
-            self.rule(&in_scope, Value::Call);
-        }
-        self.rules_without_value(&in_scope, &judged);
-    }
-
-    /// "The first with an answer decides"; the block that answered.
-    fn rule(&mut self, in_scope: &[usize], value: Value) -> Option<usize> {
-        let policy = self.policy;
-        let mut strictest: Option<(Key, Option<usize>)> = None;
-        let inside: Vec<usize> = in_scope
-            .iter()
-            .copied()
-            .filter(|b| self.strict(&policy.blocks[*b], value) == Match::Certain)
-            .collect();
-        if in_scope
-            .iter()
-            .any(|b| self.strict(&policy.blocks[*b], value) == Match::Possible && self.answers(*b))
-        {
-            self.floor();
-        }
-        for name in 0..self.names(value) {
-            let mut answer: Key = (default(policy), DEFAULT, true, 0);
-            let mut by = None;
-            for block in &inside {
-                let hits = self.hits(*block, value, name);
-                // A deny first, then the longest: the order of the patterns says so.
-                let verb = |line: &LineId| policy.lines[line.0 as usize].verb;
-                let hits = hits.iter().filter(|(_, line, _)| !matches!(verb(line), Verb::Warn | Verb::Info));
-                let sure = hits.clone().filter(|h| h.2 == Match::Certain).max_by_key(|h| h.0);
-                let possible = hits.clone().filter(|h| h.2 == Match::Possible).max_by_key(|h| h.0);
-                let only =
-                    self.lines(*block).any(|(_, l)| l.verb == Verb::Only && self.is_about(l, value, true));
-                let otherwise = self.otherwise(*block);
-                let certain = match (sure, only, otherwise) {
-                    (Some((index, line, _)), _, _) => Some((said(verb(line)), 2 * index + 2)),
-                    (None, true, _) => Some((Decision::Deny, self.miss(*block))),
-                    (None, false, Some((decision, index))) => Some((decision, 2 * index + 2)),
-                    (None, false, None) => None,
-                };
-                let above = certain.map_or(0, |c| c.1);
-                if let Some((index, ..)) = possible.filter(|h| 2 * h.0 + 2 > above) {
-                    // It would decide if it matched; what holds otherwise is looked for further on.
-                    let ask = ((Decision::Ask, RULE, false, 2 * index + 2), Some(*block));
-                    if strictest.as_ref().is_none_or(|old| ask.0 > old.0) {
-                        strictest = Some(ask);
-                    }
-                }
-                if let Some((decision, rank)) = certain {
-                    (answer, by) = ((decision, RULE, true, rank), Some(*block));
-                    break;
-                }
-            }
-            if strictest.as_ref().is_none_or(|old| answer > old.0) {
-                strictest = Some((answer, by));
-            }
-        }
-        let (key, block) = strictest?;
-        let name = block.map_or("default".to_owned(), |b| policy.blocks[b].name.clone());
-        self.found.push((key, name));
-        block
-    }
-
-    /// A rule whose lines all only report answers nothing.
-    fn answers(&self, block: usize) -> bool {
-        self.lines(block).any(|(_, l)| !matches!(l.verb, Verb::Warn | Verb::Info))
-    }
-
-    fn otherwise(&self, block: usize) -> Option<(Decision, usize)> {
-        let of_block = |line: LineId| self.policy.lines[line.0 as usize].block.0 as usize == block;
-        let patterns = self.policy.patterns.iter().enumerate();
-        let mut always = patterns.filter(|(_, p)| p.matcher == Matcher::Always && of_block(p.line));
-        always.next_back().map(|(i, p)| (said(self.policy.lines[p.line.0 as usize].verb), i))
-    }
-
-    /// Below every pattern of the block but `otherwise`.
-    fn miss(&self, block: usize) -> usize {
-        let line = |index: &usize| &self.policy.lines[self.policy.patterns[*index].line.0 as usize];
-        let own = |index: &usize| {
-            let last =
-                [Verb::OtherwiseAllow, Verb::OtherwiseAsk, Verb::OtherwiseDeny].contains(&line(index).verb);
-            line(index).block.0 as usize == block && !last
-        };
-        (0..self.policy.patterns.len()).find(own).map_or(0, |index| 2 * index + 1)
-    }
-
-    /// "A call without any value of the kind of an `only` line is denied, when no earlier rule has an `otherwise`."
-    fn rules_without_value(&mut self, in_scope: &[usize], judged: &[Value]) {
-        let policy = self.policy;
-        let any_only = in_scope.iter().any(|b| self.lines(*b).any(|(_, l)| l.verb == Verb::Only));
-        for block in in_scope {
-            let lies = self.strict(&policy.blocks[*block], Value::Call);
-            if lies == Match::Possible && any_only && self.answers(*block) {
-                self.floor();
-            }
-        }
-        for block in in_scope {
-            if self.strict(&policy.blocks[*block], Value::Call) != Match::Certain {
-                continue;
-            }
-            let lines: Vec<Line> = self.lines(*block).map(|(_, l)| l.clone()).collect();
-            for line in lines.iter().filter(|l| l.verb == Verb::Only) {
-                let present = match line.kind {
-                    Kind::Command | Kind::Run | Kind::Shell => !self.facts.commands.is_empty(),
-                    Kind::Arg => self.facts.args.iter().any(|a| a.name == line.arg),
-                    _ => judged.iter().any(|v| self.is_about(line, *v, false)),
-                };
-                if !present {
-                    self.push(Decision::Deny, RULE, true, self.miss(*block), &policy.blocks[*block]);
-                }
-            }
-            if self.otherwise(*block).is_some() {
-                return;
-            }
-        }
-    }
-
-    // ---- Guards
-
-    fn guards(&mut self, tool: &ToolName) {
-        let facts = self.facts;
-        let seen = |i: &usize| {
-            let path = &facts.paths[*i];
-            known(&path.names) && !(path.access.is_name_only() && holder(&path.origin).is_some())
-        };
-        let mut values: Vec<Value> = (0..facts.paths.len()).filter(seen).map(Value::Path).collect();
-        values.extend((0..facts.domains.len()).map(Value::Domain));
-        values.extend((0..facts.commands.len()).map(Value::Command));
-        values.extend((0..facts.args.len()).map(Value::Arg));
-        let exceptions: Vec<usize> =
-            self.scope(BlockKind::Exception, tool).into_iter().map(|(b, _)| b).collect();
-        let guards: Vec<usize> = self.scope(BlockKind::Guard, tool).into_iter().map(|(b, _)| b).collect();
-        for block in guards {
-            for value in &values {
-                self.guard(block, *value, &exceptions);
-            }
-            let lies = self.loose(&self.policy.blocks[block], Value::Call);
-            if lies == Match::No || self.opened(block, Value::Call, &exceptions) {
-                continue;
-            }
-            let sure = lies == Match::Certain;
-            let lines: Vec<(LineId, Line)> = self.lines(block).map(|(n, l)| (n, l.clone())).collect();
-            for (index, pattern) in self.policy.patterns.iter().enumerate() {
-                if pattern.matcher == Matcher::Always
-                    && let Some((_, line)) = lines.iter().find(|(n, _)| *n == pattern.line)
-                {
-                    self.tighten(block, line.verb, sure, 2 * index + 2);
-                }
-                // "A text without commands has its features all the same."
-                let lone = |s: u32| !facts.commands.iter().any(|c| c.script == s);
-                let features =
-                    (0u32..).zip(&facts.scripts).filter(|(s, _)| lone(*s)).map(|(_, s)| s.features);
-                if let Matcher::Shell(mask) = pattern.matcher
-                    && features.fold(0, |a, b| a | b) & mask != 0
-                    && let Some((_, line)) =
-                        lines.iter().find(|(n, l)| *n == pattern.line && l.verb != Verb::Only)
-                {
-                    self.tighten(block, line.verb, sure, 2 * index + 2);
-                }
-            }
-            for (_, line) in lines.iter().filter(|(_, l)| l.verb == Verb::Only) {
-                if !values.iter().any(|v| self.is_about(line, *v, false)) {
-                    self.tighten(block, Verb::Deny, sure, self.miss(block));
-                }
-            }
-        }
-    }
-
-    fn guard(&mut self, block: usize, value: Value, exceptions: &[usize]) {
-        let lies = self.loose(&self.policy.blocks[block], value);
-        if lies == Match::No || self.opened(block, value, exceptions) {
-            return;
-        }
-        let mut held: Option<BTreeSet<u32>> = None;
-        for name in 0..self.names(value) {
-            let mut here = BTreeSet::new();
-            for (index, line, found) in self.hits(block, value, name) {
-                match self.policy.lines[line.0 as usize].verb {
-                    Verb::Only => {
-                        here.insert(line.0);
-                    }
-                    verb => self.tighten(block, verb, found.min(lies) == Match::Certain, 2 * index + 2),
-                }
-            }
-            held = Some(held.map_or(here.clone(), |old| old.intersection(&here).copied().collect()));
-        }
-        let held = held.unwrap_or_default();
-        let lines: Vec<(LineId, Line)> = self.lines(block).map(|(n, l)| (n, l.clone())).collect();
-        for (number, line) in lines.iter().filter(|(_, l)| l.verb == Verb::Only) {
-            if self.is_about(line, value, true) && !held.contains(&number.0) {
-                self.tighten(block, Verb::Deny, lies == Match::Certain, self.miss(block));
-            }
-        }
-    }
-
-    fn tighten(&mut self, block: usize, verb: Verb, sure: bool, rank: usize) {
-        let decision = match verb {
-            Verb::Deny if sure => Decision::Deny,
-            Verb::Deny | Verb::Ask => Decision::Ask,
-            _ => return,
-        };
-        let block = &self.policy.blocks[block];
-        self.push(decision, if sure { GUARD } else { MAYBE_GUARD }, sure, rank, block);
-    }
-
-    /// "When the exception is in scope for the same value, or for the command that holds it, and is not over."
-    fn opened(&self, guard: usize, value: Value, exceptions: &[usize]) -> bool {
-        let origin = match value {
-            Value::Path(index) => holder(&self.facts.paths[index].origin),
-            Value::Domain(index) => holder(&self.facts.domains[index].origin),
-            _ => None,
-        };
-        exceptions.iter().any(|index| {
-            let block = &self.policy.blocks[*index];
-            let opens = |value: Value| {
-                let names = self.names(value);
-                let always = self.otherwise(*index).is_some();
-                let all = value != Value::Call
-                    && (0..names).all(|n| self.hits(*index, value, n).iter().any(|h| h.2 == Match::Certain));
-                self.strict(block, value) == Match::Certain && (always || all)
-            };
-            block.opens.is_some_and(|b| b.0 as usize == guard)
-                && block.until.is_none_or(|day| self.today <= day)
-                && (opens(value) || origin.is_some_and(|command| opens(Value::Command(command))))
-        })
     }
 }
 

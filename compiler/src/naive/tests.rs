@@ -4,13 +4,15 @@ mod globs;
 mod runs;
 
 use super::generate::{Random, facts, policy};
-use super::{Answer, evaluate};
+use super::{Answer, Counts, evaluate, evaluate_counted};
 use crate::emit::emit;
+use crate::ir::{BlockKind, Kind, Policy, Verb};
 use policy_runtime::facts::Facts;
 use policy_runtime::table::TableError;
 use policy_runtime::table::layout::{ENTRY, FORMAT, HEADER, at};
 use policy_runtime::verdict::Decision;
 use policy_runtime::{Context, Table, decide};
+use std::cell::RefCell;
 
 const TODAY: i64 = 100;
 
@@ -24,28 +26,41 @@ fn by_table(bytes: &[u8], facts: &Facts) -> Answer {
     let rule = verdict.steps.first().expect("a verdict has a step").rule.clone();
     assert_eq!(verdict.steps[0].decision, verdict.decision);
     assert!(verdict.steps.len() <= 64);
-    Answer { decision: verdict.decision, rule, abstains: verdict.abstains }
+    let line = Some(verdict.steps[0].place.line);
+    Answer { decision: verdict.decision, rule, abstains: verdict.abstains, line }
 }
 
-/// `POLICY_DIFFERENTIAL=100000` compares more.
+/// By the oracle and by the table, which may name a line where the oracle has none.
+fn both(policy: &Policy, bytes: &[u8], facts: &Facts, counts: Option<&RefCell<Counts>>) -> (Answer, Answer) {
+    let expected = match counts {
+        Some(counts) => evaluate_counted(policy, facts, TODAY, counts),
+        None => evaluate(policy, facts, TODAY),
+    };
+    let mut got = by_table(bytes, facts);
+    got.line = got.line.filter(|_| expected.line.is_some());
+    (got, expected)
+}
+
+/// `POLICY_DIFFERENTIAL=25000` are a million comparisons, `POLICY_SEED=1` others.
 #[test]
 fn table_and_oracle_agree() {
-    let mut counts = [0usize; 4];
-    for seed in 0..rounds("POLICY_DIFFERENTIAL", 500) as u64 {
-        let mut random = Random::new(seed);
+    let mut decisions = [0usize; 4];
+    let counts = RefCell::new(Counts::new());
+    let first = (rounds("POLICY_SEED", 0) as u64) << 32;
+    for number in 0..rounds("POLICY_DIFFERENTIAL", 700) as u64 {
+        let mut random = Random::new(first + number);
         let policy = policy(&mut random);
         let bytes = emit(&policy, &[1; 32], &[2; 32]).expect("a random policy has a table");
         for call in 0..40 {
             let facts = facts(&mut random);
-            let expected = evaluate(&policy, &facts, TODAY);
-            let got = by_table(&bytes, &facts);
+            let (got, expected) = both(&policy, &bytes, &facts, (number < 700).then_some(&counts));
             if got != expected {
                 for pattern in &policy.patterns {
                     let line = &policy.lines[pattern.line.0 as usize];
                     let block = &policy.blocks[line.block.0 as usize];
                     println!(
-                        "{} {:?} {:?} {:?} {}",
-                        block.name, block.kind, block.withins, line.verb, pattern.text
+                        "{} {:?} {:?} {:?} {:?} {}",
+                        line.place.line, block.name, block.kind, block.withins, line.verb, pattern.text
                     );
                 }
                 for except in &policy.excepts {
@@ -53,12 +68,65 @@ fn table_and_oracle_agree() {
                 }
                 println!("{:?}\n{:?}", policy.withins, policy.scopes);
             }
-            assert_eq!(got, expected, "seed {seed}, call {call}\n{facts:?}");
-            counts[got.decision as usize] += 1;
+            assert_eq!(got, expected, "seed {first} + {number}, call {call}\n{facts:?}");
+            decisions[got.decision as usize] += 1;
         }
     }
-    // The generator is worth something only while every answer is common.
-    assert!(counts.iter().all(|&n| n * 50 > counts.iter().sum::<usize>()), "{counts:?}");
+    // The generator is worth something only while every answer is common and everything is met.
+    assert!(decisions.iter().all(|&n| n * 50 > decisions.iter().sum::<usize>()), "{decisions:?}");
+    let counts = counts.into_inner();
+    if first == 0 {
+        let missing: Vec<String> =
+            what_must_be_met().into_iter().filter(|what| !counts.contains_key(what)).collect();
+        assert!(missing.is_empty(), "never met: {missing:#?}\nmet: {counts:#?}");
+    }
+}
+
+/// Each kind of line matches, does not, decides, is taken back, is opened.
+fn what_must_be_met() -> Vec<String> {
+    let kinds = [Kind::Path, Kind::Domain, Kind::Command, Kind::Run, Kind::Shell, Kind::Arg];
+    let unsure = |kind: Kind, verb: Verb| {
+        matches!(verb, Verb::Ask | Verb::Deny | Verb::Warn | Verb::Info) && kind != Kind::Shell
+    };
+    let mut out: Vec<String> = Vec::new();
+    let lines = [
+        (BlockKind::Rule, [Verb::Allow, Verb::Ask, Verb::Deny, Verb::Only].as_slice()),
+        (BlockKind::Guard, &[Verb::Ask, Verb::Deny, Verb::Warn, Verb::Info, Verb::Only]),
+        (BlockKind::Exception, &[Verb::Open]),
+    ];
+    for (of, verbs) in lines {
+        for (verb, kind) in verbs.iter().flat_map(|verb| kinds.map(|kind| (*verb, kind))) {
+            if verb == Verb::Only && kind == Kind::Shell {
+                continue;
+            }
+            let unsure = unsure(kind, verb);
+            let grades = ["No", "Possible", "Certain"].iter().filter(|grade| unsure || **grade != "Possible");
+            out.extend(grades.map(|grade| format!("match: {of:?} {verb:?} {kind:?} {grade}")));
+            let decides = of == BlockKind::Rule || matches!(verb, Verb::Ask | Verb::Deny);
+            if decides && of != BlockKind::Exception {
+                out.push(format!("decides: {of:?} {verb:?} {kind:?} Certain"));
+                out.extend(unsure.then(|| format!("decides: {of:?} {verb:?} {kind:?} Possible")));
+            }
+        }
+    }
+    for verb in [Verb::OtherwiseAllow, Verb::OtherwiseAsk, Verb::OtherwiseDeny] {
+        out.push(format!("decides: Rule {verb:?} Call Certain"));
+    }
+    for verb in [Verb::Ask, Verb::Deny] {
+        out.extend(["Certain", "Possible"].map(|sure| format!("decides: Guard {verb:?} Call {sure}")));
+    }
+    out.extend(
+        ["floor", "default", "missed only of a Rule", "missed only of a Guard"]
+            .map(|w| format!("decides: {w}")),
+    );
+    out.extend(kinds.iter().flat_map(|k| [true, false].map(|grant| format!("voided: {k:?}, grant {grant}"))));
+    for of in ["Rule", "Guard", "Exception"] {
+        out.extend(["No", "Possible", "Certain"].map(|lies| format!("within: {of} {lies}")));
+    }
+    for value in ["call", "path", "domain", "command", "arg"] {
+        out.extend(["no date", "over", "not yet over"].map(|date| format!("opens: {value}, {date}")));
+    }
+    out
 }
 
 /// `POLICY_PACKS=2000` compares more.
@@ -69,14 +137,11 @@ fn packs_decide_alike_by_table_and_oracle() {
         let (compiled, _) = crate::tests::compiled(&text, &crate::tests::Setup::default());
         let Some(policy) = compiled.policy else { continue };
         let bytes = emit(&policy, &[1; 32], &[2; 32]).expect("a pack has a table");
-        let mut random = Random::new(3);
-        for call in 0..rounds("POLICY_PACKS", 40) {
+        let mut random = Random::new(3 + rounds("POLICY_SEED", 0) as u64);
+        for call in 0..rounds("POLICY_PACKS", 12) {
             let facts = facts(&mut random);
-            assert_eq!(
-                by_table(&bytes, &facts),
-                evaluate(&policy, &facts, TODAY),
-                "{pack}, call {call}\n{facts:?}"
-            );
+            let (got, expected) = both(&policy, &bytes, &facts, None);
+            assert_eq!(got, expected, "{pack}, call {call}\n{facts:?}");
         }
     }
 }
