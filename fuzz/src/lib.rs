@@ -1,8 +1,14 @@
-//! What every text must keep when the shell reader reads it, and a generator of texts that try to break it.
+//! What every text must keep when the shell reader reads it, and a generator of texts that try to break it; and the same
+//! for bytes: decision tables, decisions, the content scanner.
 //!
 //! INVARIANT: the same seed gives the same texts; a check looks at answers only, never at the clock.
 
+pub mod decide;
+mod edit;
 pub mod make;
+pub mod scan;
+pub mod section;
+pub mod table;
 
 use policy_grammar::shell::code::Language;
 use policy_grammar::shell::outline::outline;

@@ -263,6 +263,12 @@ impl Maker {
         (0..count).map(|_| self.pick(TOKENS)).collect()
     }
 
+    /// The next bytes, most of them few.
+    pub fn bytes(&mut self) -> Vec<u8> {
+        let most = self.pick(&[8, 16, 32, 64, 400]);
+        (0..2 + self.below(most)).map(|_| (self.below(1 << 20) >> 7) as u8).collect()
+    }
+
     /// The next text.
     pub fn text(&mut self) -> String {
         match self.below(100) {

@@ -11,19 +11,20 @@ use crate::ir::{
     Policy, RunPattern, RunStage, RunTerm, Scope, ScopeId, Verb, Within, WithinId,
 };
 use std::cmp::Reverse;
+use std::collections::VecDeque;
 
 /// A small random number generator (SplitMix64), or first the bytes that somebody else chose.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
-    chosen: std::vec::IntoIter<u8>,
+    chosen: VecDeque<u8>,
 }
 
 impl Random {
     /// From a seed.
     #[must_use]
     pub fn new(seed: u64) -> Random {
-        Random { state: seed, chosen: Vec::new().into_iter() }
+        Random { state: seed, chosen: VecDeque::new() }
     }
 
     /// Two of these bytes make a number; behind the last one it goes on by chance.
@@ -31,13 +32,13 @@ impl Random {
     pub fn from_bytes(bytes: &[u8]) -> Random {
         let state =
             bytes.iter().fold(0, |sum: u64, byte| sum.wrapping_mul(257).wrapping_add(u64::from(*byte)));
-        Random { state, chosen: bytes.to_vec().into_iter() }
+        Random { state, chosen: bytes.iter().copied().collect() }
     }
 
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        if let Some(low) = self.chosen.next() {
-            return u64::from(low) | u64::from(self.chosen.next().unwrap_or(0)) << 8;
+        if let Some(low) = self.chosen.pop_front() {
+            return u64::from(low) | u64::from(self.chosen.pop_front().unwrap_or(0)) << 8;
         }
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.state;

@@ -1,12 +1,17 @@
-//! Runs the checks on generated texts for a time, without libfuzzer: `mutate SECONDS [SEED]`.
+//! Runs the checks on generated texts or bytes for a time, without libfuzzer: `mutate SECONDS [SEED [TARGET]]`; the targets are
+//! `shell`, `table`, `decide`, `section` and `scan`.
 //!
-//! INVARIANT: a panic, a broken promise or a slow text ends in a line on standard output and in the exit code; the
-//! text is written to `fuzz/findings/`.
+//! INVARIANT: a panic, a broken promise or a slow input ends in a line on standard output and in the exit code; the
+//! input is written to `fuzz/findings/`.
 
-use policy_fuzz::check;
 use policy_fuzz::make::Maker;
+use policy_fuzz::{check, decide, scan, section, table};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
+
+fn shown(bytes: &[u8], most: usize) -> String {
+    String::from_utf8_lossy(bytes).chars().take(most).collect()
+}
 
 /// Processor time of this process so far, in hundredths of a second; the wall clock says little on a busy machine.
 fn spent() -> u64 {
@@ -20,15 +25,34 @@ fn budget(bytes: usize) -> u64 {
     100 + bytes as u64 / 80
 }
 
+type Check = fn(&[u8]) -> Result<(), String>;
+
+fn shell(bytes: &[u8]) -> Result<(), String> {
+    std::str::from_utf8(bytes).map_or(Ok(()), check)
+}
+
+const TARGETS: &[(&str, Check)] = &[
+    ("shell", shell),
+    ("table", table::check),
+    ("decide", decide::check),
+    ("section", section::check),
+    ("scan", scan::check),
+];
+
 fn main() {
     let mut words = std::env::args().skip(1);
     let seconds = words.next().and_then(|n| n.parse().ok()).unwrap_or(60);
     let seed = words.next().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let target = words.next().unwrap_or_else(|| "shell".into());
+    let Some((_, check)) = TARGETS.iter().find(|(name, _)| *name == target) else {
+        println!("no target {target}; there are shell, table, decide, section and scan");
+        std::process::exit(2);
+    };
     let mut maker = Maker::new(seed);
     let (start, mut count, mut bytes, mut found, mut slowest) = (Instant::now(), 0u64, 0u64, 0u32, 0);
     let mut told = Instant::now();
     while start.elapsed() < Duration::from_secs(seconds) {
-        let text = maker.text();
+        let text = if target == "shell" { maker.text().into_bytes() } else { maker.bytes() };
         let before = spent();
         let result = catch_unwind(AssertUnwindSafe(|| check(&text)));
         let took = spent().saturating_sub(before);
@@ -40,22 +64,24 @@ fn main() {
         };
         if took > slowest {
             slowest = took;
-            println!("slowest so far: {took} hundredths for {} bytes: {:?}", text.len(), text.get(..60));
+            println!("slowest so far: {took} hundredths for {} bytes: {:?}", text.len(), shown(&text, 60));
         }
         if let Some(problem) = problem {
             found += 1;
             let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/findings");
-            let name = format!("{folder}/{seed}-{count}.txt");
+            let name = format!("{folder}/{target}-{seed}-{count}.txt");
             let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&name, &text));
-            println!("{problem}: {name} {written:?} {:?}", text.chars().take(100).collect::<String>());
+            println!("{problem}: {name} {written:?} {:?}", shown(&text, 100));
         }
         count += 1;
         bytes += text.len() as u64;
         if told.elapsed() > Duration::from_secs(300) {
             told = Instant::now();
-            println!("{count} texts, {bytes} bytes, {found} findings");
+            println!("{count} inputs, {bytes} bytes, {found} findings");
         }
     }
-    println!("{count} texts, {bytes} bytes, seed {seed}, slowest {slowest} hundredths, {found} findings");
+    println!(
+        "{target}: {count} inputs, {bytes} bytes, seed {seed}, slowest {slowest} hundredths, {found} findings"
+    );
     std::process::exit(i32::from(found > 0));
 }

@@ -1,0 +1,11 @@
+//! Damaged decision tables under libfuzzer.
+//!
+//! INVARIANT: no bytes make it panic or break a promise.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    if let Err(broken) = policy_fuzz::table::check(bytes) {
+        panic!("{broken}");
+    }
+});
