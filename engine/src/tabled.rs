@@ -36,7 +36,7 @@ impl Eq for Tabled {}
 
 impl From<Vec<u8>> for Tabled {
     fn from(bytes: Vec<u8>) -> Tabled {
-        Tabled { len: bytes.len(), held: Held::Memory(bytes), seen: Seen::new() }
+        Tabled { len: bytes.len(), seen: Seen::of(bytes.len()), held: Held::Memory(bytes) }
     }
 }
 
@@ -50,7 +50,7 @@ impl Tabled {
             return opened.read(cap).map(Tabled::from);
         }
         let mapped = opened.map()?;
-        Ok(Tabled { len: mapped.len(), held: Held::Mapped(mapped), seen: Seen::new() })
+        Ok(Tabled { len: mapped.len(), seen: Seen::of(mapped.len()), held: Held::Mapped(mapped) })
     }
 
     /// The table ends here, and something else follows it.

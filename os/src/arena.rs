@@ -16,6 +16,8 @@ pub struct Arena {
     piece: Piece,
     /// How much of it is taken.
     taken: AtomicUsize,
+    /// How much of it was ever taken: what lies behind still has the zeros it began with.
+    used: AtomicUsize,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,11 @@ impl Arena {
     /// All of it free.
     #[must_use]
     pub const fn new() -> Arena {
-        Arena { piece: Piece(UnsafeCell::new([0; BYTES])), taken: AtomicUsize::new(0) }
+        Arena {
+            piece: Piece(UnsafeCell::new([0; BYTES])),
+            taken: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+        }
     }
 
     fn start(&self) -> usize {
@@ -43,8 +49,8 @@ impl Arena {
         (block as usize).checked_sub(self.start()).filter(|place| *place < BYTES)
     }
 
-    /// Takes a block from the piece.
-    fn take(&self, layout: Layout) -> Option<*mut u8> {
+    /// Takes a block from the piece; also how many of its first bytes may have been used before.
+    fn take(&self, layout: Layout) -> Option<(*mut u8, usize)> {
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
             let place = taken.checked_next_multiple_of(layout.align().min(4096))?;
@@ -53,7 +59,10 @@ impl Arena {
                 return None;
             }
             match self.taken.compare_exchange_weak(taken, end, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Some(self.piece.0.get().cast::<u8>().wrapping_add(place)),
+                Ok(_) => {
+                    let used = self.used.fetch_max(end, Ordering::Relaxed).saturating_sub(place);
+                    return Some((self.piece.0.get().cast::<u8>().wrapping_add(place), used));
+                }
                 Err(now) => taken = now,
             }
         }
@@ -61,7 +70,12 @@ impl Arena {
 
     /// Moves the end of the last block, when it is the last.
     fn move_end(&self, from: usize, to: usize) -> bool {
-        to <= BYTES && self.taken.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        let moved = to <= BYTES
+            && self.taken.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if moved {
+            self.used.fetch_max(to, Ordering::Relaxed);
+        }
+        moved
     }
 }
 
@@ -78,7 +92,7 @@ impl Default for Arena {
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match self.take(layout) {
-            Some(block) => block,
+            Some((block, _)) => block,
             // SAFETY: the caller keeps to what it promised us.
             None => unsafe { System.alloc(layout) },
         }
@@ -96,10 +110,10 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         match self.take(layout) {
-            Some(block) => {
-                // Bytes of the piece may have been used before.
-                // SAFETY: the block has this size and is nobody else's.
-                unsafe { block.write_bytes(0, layout.size()) };
+            Some((block, used)) => {
+                // Only what was used before: a page that nobody looks at is never made.
+                // SAFETY: the block has at least this size and is nobody else's.
+                unsafe { block.write_bytes(0, used.min(layout.size())) };
                 block
             }
             // SAFETY: the caller keeps to what it promised us.

@@ -15,38 +15,42 @@ pub const MOST_PAGES: usize = 64 * 1024;
 pub(crate) const SUM: usize = 8;
 /// Sums on one page.
 const SUMS: usize = PAGE / SUM;
-/// Words of marks: one bit for each page, and one for each page of sums behind these.
-const WORDS: usize = MOST_PAGES / 64 + (MOST_PAGES / SUMS).div_ceil(64);
-
-/// Which pages of one table were found undamaged. Of a fixed size, whatever the table's.
+/// Which pages of one table were found undamaged: a bit for each, at most 8 KB. A page for which there is no bit is summed
+/// each time it is looked at.
 #[derive(Debug)]
 pub struct Seen {
-    marks: [AtomicU64; WORDS],
+    content: Box<[AtomicU64]>,
+    /// Of the pages of sums.
+    sums: Box<[AtomicU64]>,
     damaged: AtomicBool,
 }
 
 impl Default for Seen {
     fn default() -> Seen {
-        Seen { marks: [const { AtomicU64::new(0) }; WORDS], damaged: AtomicBool::new(false) }
+        Seen::of(MOST_PAGES * PAGE)
     }
 }
 
 impl Seen {
-    /// None yet.
+    /// None yet, for a table of any size.
     #[must_use]
     pub fn new() -> Seen {
         Seen::default()
     }
 
-    #[inline]
-    fn has(&self, page: usize) -> bool {
-        self.marks.get(page / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (page % 64) & 1 == 1)
+    /// None yet, for a table of this many bytes.
+    ///
+    /// ORDER: on the heap and no larger than needed, since a new process pays for each page of memory that it touches.
+    #[must_use]
+    pub fn of(bytes: usize) -> Seen {
+        let pages = bytes.div_ceil(PAGE).min(MOST_PAGES);
+        let marks = |count: usize| (0..count.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        Seen { content: marks(pages), sums: marks(pages.div_ceil(SUMS)), damaged: AtomicBool::new(false) }
     }
 
-    fn mark(&self, page: usize) {
-        if let Some(word) = self.marks.get(page / 64) {
-            word.fetch_or(1 << (page % 64), Ordering::Relaxed);
-        }
+    #[inline]
+    fn has(&self, page: usize) -> bool {
+        marked(&self.content, page)
     }
 
     /// Whether a page was not as it was written.
@@ -58,8 +62,18 @@ impl Seen {
     /// How many pages of content were summed.
     #[must_use]
     pub fn pages(&self) -> u32 {
-        let content = self.marks.iter().take(MOST_PAGES / 64);
-        content.map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+        self.content.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum()
+    }
+}
+
+#[inline]
+fn marked(marks: &[AtomicU64], page: usize) -> bool {
+    marks.get(page / 64).is_some_and(|word| word.load(Ordering::Relaxed) >> (page % 64) & 1 == 1)
+}
+
+fn mark(marks: &[AtomicU64], page: usize) {
+    if let Some(word) = marks.get(page / 64) {
+        word.fetch_or(1 << (page % 64), Ordering::Relaxed);
     }
 }
 
@@ -100,19 +114,19 @@ impl<'a> Summed<'a> {
     fn compare(&self, seen: &Seen, page: usize) -> Read<()> {
         let group = page / SUMS;
         let sums = self.file.get(self.sums..).ok_or(Damaged)?;
-        if !seen.has(MOST_PAGES + group) {
+        if !marked(&seen.sums, group) {
             let start = group.checked_mul(PAGE).ok_or(Damaged)?;
             let own = sums.get(start..).ok_or(Damaged)?;
             let own = own.get(..PAGE.min(own.len())).ok_or(Damaged)?;
             if checksum(own) != Summed::stored(self.roots, group)? {
                 return Err(Damaged);
             }
-            seen.mark(MOST_PAGES + group);
+            mark(&seen.sums, group);
         }
         if checksum(self.page(page)?) != Summed::stored(sums, page)? {
             return Err(Damaged);
         }
-        seen.mark(page);
+        mark(&seen.content, page);
         Ok(())
     }
 
@@ -125,7 +139,7 @@ impl<'a> Summed<'a> {
 
     /// Compares everything.
     pub(crate) fn check_all(&self) -> Read<()> {
-        let seen = Seen::new();
+        let seen = Seen::of(self.file.len());
         (0..self.pages()).try_for_each(|page| self.check(&seen, page))
     }
 }
