@@ -3,6 +3,7 @@
 //! INVARIANT: they agree on the decision, the block and the line, whether the table is opened whole or used in place.
 
 use policy_compiler::emit::emit;
+use policy_compiler::ir::Policy;
 use policy_compiler::naive::evaluate;
 use policy_compiler::naive::generate::{Random, facts, policy};
 use policy_runtime::bytes::Seen;
@@ -33,10 +34,37 @@ pub fn check(bytes: &[u8]) -> Result<(), String> {
         let got = (verdict.decision, step.rule.as_str(), verdict.abstains);
         if !line || got != (expected.decision, expected.rule.as_str(), expected.abstains) {
             return Err(format!(
-                "call {call}: {got:?} in line {}, expected {expected:?}\n{facts:?}",
-                step.place.line
+                "call {call}: {got:?} in line {}, expected {expected:?}\n{facts:?}\n{}",
+                step.place.line,
+                shown(&policy)
             ));
         }
     }
     Ok(())
+}
+
+/// A policy, line by line.
+fn shown(policy: &Policy) -> String {
+    let mut out =
+        format!("default {:?}, withins {:?}, scopes {:?}\n", policy.default, policy.withins, policy.scopes);
+    for (number, pattern) in policy.patterns.iter().enumerate() {
+        let line = &policy.lines[pattern.line.0 as usize];
+        let block = &policy.blocks[line.block.0 as usize];
+        let excepts = policy.excepts.iter().filter(|except| except.line == pattern.line);
+        let excepts: Vec<String> = excepts.map(|except| format!("{:?}", except.matcher)).collect();
+        out += &format!(
+            "{number}: {:?} {} (scope {:?}, within {:?}, opens {:?}, until {:?}), line {}: {:?} {:?} {} except {excepts:?}\n",
+            block.kind,
+            block.name,
+            block.scope,
+            block.withins,
+            block.opens,
+            block.until,
+            line.place.line,
+            line.verb,
+            line.arg,
+            pattern.text
+        );
+    }
+    out
 }

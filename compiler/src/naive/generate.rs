@@ -127,6 +127,8 @@ const FLAGS: &[&str] = &[
     "-u",
     "-*",
     "--format=m*",
+    "-u=x",
+    "-F=x",
 ];
 const PROGRAMS: &[&str] = &[
     "git",

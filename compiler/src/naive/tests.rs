@@ -2,6 +2,7 @@
 
 mod globs;
 mod runs;
+mod stored;
 
 use super::generate::{Random, facts, policy};
 use super::{Answer, Counts, evaluate, evaluate_counted};

@@ -1,5 +1,5 @@
-//! Runs the checks on generated texts or bytes for a time, without libfuzzer: `mutate SECONDS [SEED [TARGET]]`; the targets are
-//! `shell`, `table`, `decide`, `section` and `scan`.
+//! Runs the checks on generated texts or bytes for a time, without libfuzzer: `mutate SECONDS [SEED [TARGET [FILE...]]]`; the targets are
+//! `shell`, `table`, `decide`, `section` and `scan`. With files these alone are checked again.
 //!
 //! INVARIANT: a panic, a broken promise or a slow input ends in a line on standard output and in the exit code; the
 //! input is written to `fuzz/findings/`.
@@ -48,6 +48,15 @@ fn main() {
         println!("no target {target}; there are shell, table, decide, section and scan");
         std::process::exit(2);
     };
+    // A finding again.
+    let files: Vec<String> = words.collect();
+    for file in &files {
+        let bytes = std::fs::read(file).unwrap_or_default();
+        println!("{file}: {}", check(&bytes).err().unwrap_or_else(|| "no finding".into()));
+    }
+    if !files.is_empty() {
+        return;
+    }
     let mut maker = Maker::new(seed);
     let (start, mut count, mut bytes, mut found, mut slowest) = (Instant::now(), 0u64, 0u64, 0u32, 0);
     let mut told = Instant::now();
