@@ -62,18 +62,31 @@ fn alone_it_refuses_what_has_to_be_compiled() {
     let world = World::new("small-alone");
     let alone = world.path("policy-hook");
     std::fs::copy(env!("CARGO_BIN_EXE_policy-hook"), &alone).unwrap();
-    // A test beside this one that starts a program just now holds the copy open for writing for a moment.
-    let mut command = small(&world, &alone.display().to_string());
-    for _ in 0..100 {
-        match command.spawn() {
-            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(std::time::Duration::from_millis(20));
+    let ask = || {
+        // A test beside this one that starts a program just now holds a copy open for writing for a moment.
+        let mut command = small(&world, &alone.display().to_string());
+        for _ in 0..100 {
+            match command.spawn() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                _ => break,
             }
-            _ => break,
         }
+        feed(&mut command, event("Bash", "{\"command\":\"git status\"}").as_bytes())
+    };
+    denied(&ask(), "cannot be started");
+    // What lies beside it and fails in ways that a host takes for consent, half a reply written or none.
+    let half = "printf '{\"hookSpecificOutput\":'";
+    for script in
+        ["exit 1", "exit 64", "kill -9 $$", &format!("{half}; kill -9 $$"), &format!("{half}; exit 3")]
+    {
+        let beside = world.file("policy", format!("#!/bin/sh\ncat > /dev/null\n{script}\n"));
+        std::fs::set_permissions(&beside, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let output = ask();
+        denied(&output, "failed: ");
+        assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{output:?}");
     }
-    let output = feed(&mut command, event("Bash", "{\"command\":\"git status\"}").as_bytes());
-    denied(&output, "cannot be started");
 }
 
 /// Waiting for its event it gets the signal of a wrong access, as from a mapped file that was cut.

@@ -294,6 +294,33 @@ fn no_project_file_loosens_a_call() {
     assert!(usable >= 15, "only {usable} of the generated files say anything");
 }
 
+/// A link has two names; what opens only one of them opens nothing, and two exceptions are not added together.
+#[test]
+fn one_exception_opens_all_names_or_none() {
+    let world = World::new("e-names");
+    world.scratch.file("other/x", "");
+    world.scratch.file("repo/.git/HEAD", "");
+    let (repo, other) = (world.scratch.folder("repo"), world.scratch.folder("other"));
+    std::os::unix::fs::symlink(other.join("x"), repo.join("x")).unwrap();
+    let exception = |name: &str, paths: &str| {
+        format!(
+            "exception {name} to g on read {{\n  owner \"a\"\n  until 2099-01-01\n  because \"b\"\n  open path {paths}\n}}\n"
+        )
+    };
+    let guard = "default allow\nguard g on read {\n  deny path \"**/x\" because \"no\"\n}\n";
+    let (own, there) = ("\"./**\"".to_string(), format!("\"{}/**\"", other.display()));
+    let decide = |exceptions: &str| {
+        world.user(&format!("{guard}{exceptions}"));
+        let call = world.call("read", json!({ "path": repo.join("x") }), "repo", "");
+        world.engine().decide(&call).verdict.decision
+    };
+    assert_eq!(decide(&exception("both", &format!("{own}, {there}"))), Decision::Allow);
+    for apart in [exception("own", &own), exception("there", &there)] {
+        assert_eq!(decide(&apart), Decision::Deny);
+    }
+    assert_eq!(decide(&(exception("own", &own) + &exception("there", &there))), Decision::Deny);
+}
+
 /// Every page of every kept table, one after the other: what is damaged is made again, and decides as before.
 #[test]
 fn a_damaged_page_of_a_kept_table_is_made_again() {

@@ -28,7 +28,9 @@ pub struct Session {
 }
 
 fn record_file(folders: &Folders, host: &str, session: &str) -> PathBuf {
-    let plain = |text: &str| text.len() <= 80 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-');
+    // No capitals: where a file system does not tell them apart, two sessions would be one.
+    let letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    let plain = |text: &str| text.len() <= 80 && text.bytes().all(letter);
     // A digest only where it must be: finding out how the processor computes one fast takes longer than a decision. The dot
     // keeps the two kinds of names apart, and the host's from the session's.
     let name = match plain(host) && plain(session) {
@@ -94,6 +96,8 @@ mod tests {
         let later = remember(&folders, ("h", "s"), Path::new("/b"), &[]).unwrap();
         assert_eq!(first, later);
         assert_ne!(remember(&folders, ("h", "t"), Path::new("/b"), &[]).unwrap(), first);
+        let lower = |session: &str| record_file(&folders, "h", session).to_string_lossy().to_lowercase();
+        assert_ne!(lower("s"), lower("S"));
     }
 
     #[test]

@@ -1,42 +1,50 @@
 //! The small program hands an event that needs the compiler to the large one beside it.
 //!
-//! INVARIANT: what the large program says is the reply, and nothing else is written; when it cannot be asked or does not
-//! end by itself, the reply is the host's refusal.
+//! INVARIANT: what the large program says is said by this one, whole; when it cannot be asked, does not end in time or ends
+//! otherwise than a hook does, the reply is the host's refusal.
 
-use crate::hook::{fail, write};
+use crate::DENY;
+use crate::hook::{DEADLINE, fail, prepare};
 use policy_hosts::Host;
+use policy_hosts::reply::Reply;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, Stdio};
 
-/// Runs `policy hook` with the same words and the event as its input.
-pub(crate) fn to_policy(host: &dyn Host, words: &[OsString], event: &[u8]) -> ExitCode {
-    // Its own alarm starts now; two programs with one deadline could both speak.
-    if let Err(error) = policy_os::hold() {
-        return write(&fail(host, &format!("policy-hook could not hold its alarm: {error}")));
-    }
-    match ask(words, event) {
-        Ok(code) => std::process::exit(code),
-        Err(cause) => write(&fail(host, &cause)),
-    }
+/// What `policy hook` says with the same words and the event as its input.
+pub(crate) fn to_policy(host: &dyn Host, words: &[OsString], event: &[u8]) -> Reply {
+    prepare(host, "`policy` beside it did not answer, which has to compile a policy");
+    // Its own deadline begins now, and it is the one that knows why it passes.
+    let reply = policy_os::end_by(DEADLINE * 2)
+        .map_err(|error| format!("policy-hook could not set its alarm: {error}"))
+        .and_then(|()| ask(words, event));
+    reply.unwrap_or_else(|cause| fail(host, &cause))
 }
 
-fn ask(words: &[OsString], event: &[u8]) -> Result<i32, String> {
+fn ask(words: &[OsString], event: &[u8]) -> Result<Reply, String> {
     let program = beside()?;
     let told = |what: &str, error: std::io::Error| format!("`{}` {what}: {error}", program.display());
     let mut child = Command::new(&program)
         .arg("hook")
         .args(words)
         .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| told("cannot be started", error))?;
     if let Some(mut input) = child.stdin.take() {
         // A child that ends before it reads says why by its own reply.
         let _ = input.write_all(event);
     }
-    let ended = child.wait().map_err(|error| told("cannot be waited for", error))?;
-    ended.code().ok_or_else(|| format!("`{}` was ended by a signal", program.display()))
+    let ended = child.wait_with_output().map_err(|error| told("cannot be waited for", error))?;
+    match ended.status.code() {
+        // SECURITY: hosts take any other code for a hook that failed, and go on.
+        Some(exit) if exit == 0 || exit == i32::from(DENY) => {
+            Ok(Reply { stdout: ended.stdout, stderr: ended.stderr, exit })
+        }
+        _ => Err(format!("`{}` failed: {}", program.display(), ended.status)),
+    }
 }
 
 fn beside() -> Result<PathBuf, String> {

@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Own deadline; a host that waits longer never sees us late.
-const DEADLINE: Duration = Duration::from_secs(2);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 /// The event as far as it is known, so that a fail-closed reply can name it.
 static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
@@ -45,7 +45,7 @@ pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) 
     let reply = match words {
         Ok(words) => match answer(host, &words, flavor, compiler) {
             Ok(Said::Reply(reply)) => reply,
-            Ok(Said::Elsewhere(event)) => return hand_over::to_policy(host, given, &event),
+            Ok(Said::Elsewhere(event)) => hand_over::to_policy(host, given, &event),
             Err(cause) => fail(host, &cause),
         },
         Err((_, cause)) => {
@@ -82,7 +82,7 @@ fn guard(host: &'static dyn Host) {
 }
 
 /// Puts down what is said should the time be up, or the process crash, from now on.
-fn prepare(host: &dyn Host, doing: &str) {
+pub(crate) fn prepare(host: &dyn Host, doing: &str) {
     let words = |cause: &str| {
         let Reply { stdout, stderr, exit } = fail(host, cause);
         LastWords { stdout, stderr, code: exit }
@@ -108,7 +108,7 @@ pub(crate) fn fail(host: &dyn Host, cause: &str) -> Reply {
     host.fail_closed(event.as_deref(), cause)
 }
 
-pub(crate) fn write(reply: &Reply) -> ExitCode {
+fn write(reply: &Reply) -> ExitCode {
     if !policy_os::speak() {
         // The alarm was first: it ends the process.
         loop {

@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Bytes of the piece. Pages that are not touched cost nothing.
 const BYTES: usize = 1 << 20;
+/// What the piece is aligned to.
+const ALIGN: usize = 4096;
 
 /// The allocator: `#[global_allocator] static MEMORY: Arena = Arena::new();`.
 #[derive(Debug)]
@@ -51,16 +53,18 @@ impl Arena {
 
     /// Takes a block from the piece; also how many of its first bytes may have been used before.
     fn take(&self, layout: Layout) -> Option<(*mut u8, usize)> {
+        // The piece itself begins at a page, no more.
+        if layout.align() > ALIGN {
+            return None;
+        }
         let mut taken = self.taken.load(Ordering::Relaxed);
         loop {
-            let place = taken.checked_next_multiple_of(layout.align().min(4096))?;
+            let place = taken.checked_next_multiple_of(layout.align())?;
             let end = place.checked_add(layout.size()).filter(|end| *end <= BYTES)?;
-            if layout.align() > 4096 {
-                return None;
-            }
-            match self.taken.compare_exchange_weak(taken, end, Ordering::Relaxed, Ordering::Relaxed) {
+            // ORDER: who takes what another thread gave back sees everything that was done to it.
+            match self.taken.compare_exchange_weak(taken, end, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => {
-                    let used = self.used.fetch_max(end, Ordering::Relaxed).saturating_sub(place);
+                    let used = self.used.fetch_max(end, Ordering::AcqRel).saturating_sub(place);
                     return Some((self.piece.0.get().cast::<u8>().wrapping_add(place), used));
                 }
                 Err(now) => taken = now,
@@ -70,10 +74,10 @@ impl Arena {
 
     /// Moves the end of the last block, when it is the last.
     fn move_end(&self, from: usize, to: usize) -> bool {
-        let moved = to <= BYTES
-            && self.taken.compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        let moved =
+            to <= BYTES && self.taken.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if moved {
-            self.used.fetch_max(to, Ordering::Relaxed);
+            self.used.fetch_max(to, Ordering::AcqRel);
         }
         moved
     }

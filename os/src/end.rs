@@ -43,7 +43,7 @@ pub fn speak() -> bool {
 }
 
 /// Ends the process with its last words after this time, or when it crashes: by a wrong access, also to a mapped file
-/// that was cut, by an illegal instruction, or by an abort.
+/// that was cut, by an illegal instruction, or by an abort. Called again, the time begins anew.
 ///
 /// # Errors
 /// When the system does not arm the handlers or the timer.
@@ -52,14 +52,6 @@ pub fn end_by(deadline: Duration) -> std::io::Result<()> {
         arm(signal)?;
     }
     timer(deadline)
-}
-
-/// Takes the deadline back.
-///
-/// # Errors
-/// When the system does not stop the timer.
-pub fn hold() -> std::io::Result<()> {
-    timer(Duration::ZERO)
 }
 
 #[expect(unsafe_code, reason = "signal handlers cannot be set without")]
@@ -93,8 +85,8 @@ fn timer(after: Duration) -> std::io::Result<()> {
 
 #[expect(unsafe_code, reason = "reads what was leaked for it, and calls the system")]
 extern "C" fn handle(signal: libc::c_int) {
-    let slot = if signal == libc::SIGALRM { &LATE } else { &CRASHED };
     let late = signal == libc::SIGALRM;
+    let slot = if late { &LATE } else { &CRASHED };
     if !speak() {
         // Somebody speaks already. A crash there, or an alarm that finds the writing unfinished twice, leaves only the
         // exit code to say no.

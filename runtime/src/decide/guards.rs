@@ -290,24 +290,27 @@ impl<'t> Judge<'_, '_, 't, '_> {
             }
         }
         let Some(ready) = ready else { return Ok(None) };
-        let mut opener = None;
+        // "Each of its names must be opened": by one and the same exception, which is told by its block.
+        let mut openers: Option<BTreeMap<u32, u32>> = None;
         for views in &ready.names {
             let mut hits = Vec::new();
             self.matching.hits(group, ready.subject, views, true, &mut hits)?;
-            let mut open = None;
+            let mut here = BTreeMap::new();
             for hit in hits {
                 let line = self.matching.table.line(self.matching.table.line_of_rank(hit.rank)?)?;
-                if hit.sure && self.in_time(&line)? && !self.matching.voided(&line, ready.subject, views)? {
-                    open = Some(hit.rank);
-                    break;
+                let before = openers.as_ref().map_or(Some(&0), |openers| openers.get(&line.block));
+                let (Some(before), true) = (before, hit.sure) else { continue };
+                if self.in_time(&line)? && !self.matching.voided(&line, ready.subject, views)? {
+                    let rank = here.entry(line.block).or_insert(*before);
+                    *rank = hit.rank.max(*rank);
                 }
             }
-            if open.is_none() {
+            if here.is_empty() {
                 return Ok(None);
             }
-            opener = opener.max(open);
+            openers = Some(here);
         }
-        Ok(opener)
+        Ok(openers.and_then(|openers| openers.into_values().max()))
     }
 
     fn in_time(&self, line: &Line<'_>) -> Result<bool, Stop> {

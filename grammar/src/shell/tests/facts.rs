@@ -1,6 +1,6 @@
 //! What is known of single commands: words, parts, folder, gaps, wrappers, redirections.
 
-use super::knowledge::Known;
+use super::knowledge::{Known, line};
 use crate::shell::{Analysis, Command, Dialect, Dir, Feature, Gap, Part, Piece, Word, analyze};
 
 fn bash(text: &str) -> Analysis {
@@ -13,16 +13,6 @@ fn listed(text: &str) -> Vec<String> {
         bash(text).commands.iter().filter(|c| !c.words.is_empty() && !c.alternative).map(line).collect();
     all.sort();
     all
-}
-
-fn line(command: &Command) -> String {
-    let word = |word: &Word| match word {
-        Word::Known(text) | Word::Tilde(text) => text.clone(),
-        Word::Glob(pattern) => format!("<{pattern}>"),
-        Word::OneOf(texts) => texts.join("/"),
-        Word::Unknown(_) => "?".to_string(),
-    };
-    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn find(text: &str, start: &str) -> Command {

@@ -2,21 +2,11 @@
 //!
 //! INVARIANT: every way from the network or a decoder to something that runs it is told; text that is only data is not.
 
-use super::knowledge::Known;
+use super::knowledge::{Known, line};
 use crate::shell::{Analysis, Command, Dialect, Feature, Gap, Word, analyze};
 
 fn bash(text: &str) -> Analysis {
     analyze(text, Dialect::Bash, &Known)
-}
-
-fn line(command: &Command) -> String {
-    let word = |word: &Word| match word {
-        Word::Known(text) | Word::Tilde(text) => text.clone(),
-        Word::Glob(pattern) => format!("<{pattern}>"),
-        Word::OneOf(texts) => texts.join("/"),
-        Word::Unknown(_) => "?".to_string(),
-    };
-    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn has(text: &str, feature: Feature) -> bool {

@@ -2,18 +2,8 @@
 //!
 //! INVARIANT: a folder is told only where the command runs in it; a value from another folder is not known.
 
-use super::knowledge::Known;
-use crate::shell::{Command, Dialect, Word, analyze};
-
-fn line(command: &Command) -> String {
-    let word = |word: &Word| match word {
-        Word::Known(text) | Word::Tilde(text) => text.clone(),
-        Word::Glob(pattern) => format!("<{pattern}>"),
-        Word::OneOf(texts) => texts.join("/"),
-        Word::Unknown(_) => "?".to_string(),
-    };
-    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
-}
+use super::knowledge::{Known, line};
+use crate::shell::{Command, Dialect, analyze};
 
 fn lines(text: &str) -> Vec<String> {
     let mut commands = analyze(text, Dialect::Bash, &Known).commands;

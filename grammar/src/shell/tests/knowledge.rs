@@ -1,11 +1,22 @@
 //! A small source of program knowledge for the tests, in the shape that `program` blocks are lowered to.
 
-use crate::shell::Dialect;
 use crate::shell::code::Language;
 use crate::shell::program::{Inner, OptionStyle, Program, Programs, Subcommand};
+use crate::shell::{Command, Dialect, Word};
 
 /// The programs that the tests need.
 pub(super) struct Known;
+
+/// The words of a command, joined by blanks; `?` is a word that is not known.
+pub(super) fn line(command: &Command) -> String {
+    let word = |word: &Word| match word {
+        Word::Known(text) | Word::Tilde(text) => text.clone(),
+        Word::Glob(pattern) => format!("<{pattern}>"),
+        Word::OneOf(texts) => texts.join("/"),
+        Word::Unknown(_) => "?".to_string(),
+    };
+    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
+}
 
 fn list(words: &str) -> Vec<String> {
     words.split_whitespace().map(str::to_string).collect()

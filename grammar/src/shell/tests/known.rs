@@ -2,18 +2,8 @@
 //!
 //! INVARIANT: what is read with a guess has a gap, so no grant reaches it.
 
-use super::knowledge::Known;
+use super::knowledge::{Known, line};
 use crate::shell::{Command, Dialect, Gap, Word, analyze};
-
-fn line(command: &Command) -> String {
-    let word = |word: &Word| match word {
-        Word::Known(text) | Word::Tilde(text) => text.clone(),
-        Word::Glob(pattern) => format!("<{pattern}>"),
-        Word::OneOf(texts) => texts.join("/"),
-        Word::Unknown(_) => "?".to_string(),
-    };
-    command.words.iter().map(word).collect::<Vec<_>>().join(" ")
-}
 
 /// A command that the text lists, by all its words.
 #[track_caller]
