@@ -87,13 +87,62 @@ fn alone_it_refuses_what_has_to_be_compiled() {
         denied(&output, "failed: ");
         assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).is_ok(), "{output:?}");
     }
+    // Another program of that name, which ends well.
+    let allows =
+        "echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"allow\"}}'";
+    for script in ["true", "echo '{}'", "echo usage", allows] {
+        let beside = world.file("policy", format!("#!/bin/sh\ncat > /dev/null\n{script}\n"));
+        std::fs::set_permissions(&beside, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        denied(&ask(), "is another program");
+    }
+}
+
+/// Without a standard output, or with one that nobody reads, only the exit code is left to say no.
+#[test]
+fn no_output_is_a_refusal_by_code() {
+    let world = World::new("small-silent");
+    let push = event("Bash", "{\"command\":\"git push --force\"}");
+    world.run(&["check", "Bash", "{\"command\": \"ls\"}"], b"");
+    for program in [env!("CARGO_BIN_EXE_policy-hook"), env!("CARGO_BIN_EXE_policy")] {
+        for output in ["1>&-", "1>/dev/null"] {
+            let own = if program.ends_with("hook") { "" } else { "hook" };
+            let script = format!("exec \"$0\" {own} --host claude-code --home \"$1\" {output}");
+            let mut command = Command::new("sh");
+            command.args(["-c", &script, program, &world.word("home")]).current_dir(world.path("repo"));
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let output = feed(&mut command, push.as_bytes());
+            assert_eq!(output.status.code(), Some(2), "{program} {output:?}");
+        }
+    }
+}
+
+/// A parent may have held signals back, which a new program inherits: the deadline holds all the same.
+#[test]
+fn signals_that_were_held_back_are_let_through() {
+    let world = World::new("small-held");
+    for program in [env!("CARGO_BIN_EXE_policy-hook"), env!("CARGO_BIN_EXE_policy")] {
+        let own = if program.ends_with("hook") { "" } else { "hook " };
+        let words = format!("{own}--host claude-code --home {}", world.word("home"));
+        // Nothing at hand blocks signals for a program but an interpreter.
+        let block = "use POSIX; sigprocmask(SIG_BLOCK, POSIX::SigSet->new(SIGALRM, SIGXCPU)); exec @ARGV";
+        let mut command = Command::new("perl");
+        command.args(["-e", block, program]).args(words.split(' ')).current_dir(world.path("repo"));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let start = std::time::Instant::now();
+        let Ok(mut child) = command.spawn() else { return };
+        let input = child.stdin.take().unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{program} {output:?}");
+        assert!(start.elapsed() < std::time::Duration::from_secs(6));
+        drop(input);
+    }
 }
 
 /// Waiting for its event it gets the signal of a wrong access, as from a mapped file that was cut.
 #[test]
 fn a_crash_is_a_refusal() {
     let world = World::new("small-crash");
-    for signal in ["-SEGV", "-BUS", "-ILL", "-FPE", "-ABRT"] {
+    for signal in ["-SEGV", "-BUS", "-ILL", "-FPE", "-ABRT", "-XCPU"] {
         let mut child = small(&world, env!("CARGO_BIN_EXE_policy-hook")).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         input.write_all(b"{").unwrap();

@@ -84,12 +84,38 @@ struct Naive<'a> {
 /// Evaluates a call.
 #[must_use]
 pub fn evaluate(policy: &Policy, facts: &Facts, today: i64) -> Answer {
+    let facts = &holes_told(facts);
     Naive { policy, facts, today, found: Vec::new(), counts: None }.answer()
 }
 
 /// The same, and counts what it meets.
 pub fn evaluate_counted(policy: &Policy, facts: &Facts, today: i64, counts: &RefCell<Counts>) -> Answer {
+    let facts = &holes_told(facts);
     Naive { policy, facts, today, found: Vec::new(), counts: Some(counts) }.answer()
+}
+
+/// "A known value that holds one of the two bytes that mark holes and runs counts as one with holes."
+fn holes_told(facts: &Facts) -> Facts {
+    let marked = |text: &String| text.contains(['\u{1}', '\u{2}']);
+    let mut facts = facts.clone();
+    for command in &mut facts.commands {
+        for word in &mut command.words {
+            let unknown = |text: &str| Word::Unknown { text: text.to_owned(), splits: false };
+            match word {
+                Word::Known(text) if marked(text) => *word = unknown(&text.clone()),
+                Word::OneOf(texts) if texts.iter().any(marked) => *word = unknown("\u{1}"),
+                _ => {}
+            }
+        }
+    }
+    for path in &mut facts.paths {
+        if path.form == Form::Exact
+            && (marked(&path.written) || path.names.iter().any(|n| n.views.iter().any(marked)))
+        {
+            path.form = Form::Holes;
+        }
+    }
+    facts
 }
 
 fn known(names: &[PathName]) -> bool {

@@ -29,7 +29,7 @@ static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the command.
 pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) -> ExitCode {
-    let given = words;
+    let given = hand_over::asked_by_the_small_one(words);
     let words = read_words(given);
     let name = match &words {
         Ok(words) => words.host.clone(),
@@ -56,7 +56,7 @@ pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) 
             fail(host, &cause)
         }
     };
-    write(&reply)
+    write(reply)
 }
 
 fn hosts() -> String {
@@ -84,7 +84,7 @@ fn guard(host: &'static dyn Host) {
 /// Puts down what is said should the time be up, or the process crash, from now on.
 pub(crate) fn prepare(host: &dyn Host, doing: &str) {
     let words = |cause: &str| {
-        let Reply { stdout, stderr, exit } = fail(host, cause);
+        let Reply { stdout, stderr, exit } = hand_over::signed(fail(host, cause));
         LastWords { stdout, stderr, code: exit }
     };
     policy_os::last_words(
@@ -97,7 +97,7 @@ pub(crate) fn prepare(host: &dyn Host, doing: &str) {
 fn last_words(host: &dyn Host, cause: &str) {
     let reply = fail(host, cause);
     if policy_os::speak() {
-        let code = emit(&reply);
+        let code = emit(reply);
         std::process::exit(code);
     }
 }
@@ -108,7 +108,7 @@ pub(crate) fn fail(host: &dyn Host, cause: &str) -> Reply {
     host.fail_closed(event.as_deref(), cause)
 }
 
-fn write(reply: &Reply) -> ExitCode {
+fn write(reply: Reply) -> ExitCode {
     if !policy_os::speak() {
         // The alarm was first: it ends the process.
         loop {
@@ -119,10 +119,14 @@ fn write(reply: &Reply) -> ExitCode {
     std::process::exit(emit(reply))
 }
 
-fn emit(reply: &Reply) -> i32 {
+fn emit(reply: Reply) -> i32 {
+    let reply = hand_over::signed(reply);
     // ORDER: the reply before the remark, and both without a lock of the standard library, so that an error output
     // that nobody reads holds up nothing.
-    let written = write_all(&std::io::stdout(), &reply.stdout);
+    let written = match reply.stdout.is_empty() || policy_os::heard() {
+        true => write_all(&std::io::stdout(), &reply.stdout),
+        false => Err(std::io::ErrorKind::BrokenPipe.into()),
+    };
     if !reply.stderr.is_empty() {
         complain_bytes(&reply.stderr);
     }

@@ -48,10 +48,47 @@ pub fn speak() -> bool {
 /// # Errors
 /// When the system does not arm the handlers or the timer.
 pub fn end_by(deadline: Duration) -> std::io::Result<()> {
-    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGALRM] {
-        arm(signal)?;
-    }
+    SIGNALS.into_iter().try_for_each(arm)?;
+    unblock()?;
     timer(deadline)
+}
+
+/// What ends in last words: crashes, the limit of computing time, the alarm.
+const SIGNALS: [libc::c_int; 7] =
+    [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGXCPU, libc::SIGALRM];
+
+/// Whether what is written to standard output may be read by somebody.
+///
+/// SECURITY: where the host gave none, the standard library opens the null device in its place, which takes everything.
+#[must_use]
+#[expect(unsafe_code, reason = "also asked in a handler, where only such calls may be made")]
+pub fn heard() -> bool {
+    // SAFETY: `stat` is plain data, for which zero is a value; both calls write into it only, and the name ends with a zero.
+    unsafe {
+        let mut own: libc::stat = std::mem::zeroed();
+        if libc::fstat(libc::STDOUT_FILENO, &raw mut own) != 0 {
+            return false;
+        }
+        let mut null: libc::stat = std::mem::zeroed();
+        own.st_mode & libc::S_IFMT != libc::S_IFCHR
+            || libc::stat(c"/dev/null".as_ptr(), &raw mut null) != 0
+            || own.st_rdev != null.st_rdev
+    }
+}
+
+/// Lets the signals through: who starts this process may have held them back, and that is inherited.
+#[expect(unsafe_code, reason = "the mask of signals cannot be changed without")]
+fn unblock() -> std::io::Result<()> {
+    // SAFETY: the set is plain data, which `sigemptyset` and `sigaddset` write into and `pthread_sigmask` reads.
+    let error = unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in SIGNALS {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut())
+    };
+    if error == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(error)) }
 }
 
 #[expect(unsafe_code, reason = "signal handlers cannot be set without")]
@@ -104,7 +141,7 @@ extern "C" fn handle(signal: libc::c_int) {
     let code = match words {
         None => UNHEARD,
         Some(words) => {
-            let heard = say(libc::STDOUT_FILENO, &words.stdout);
+            let heard = words.stdout.is_empty() || heard() && say(libc::STDOUT_FILENO, &words.stdout);
             say(libc::STDERR_FILENO, &words.stderr);
             if heard { words.code } else { UNHEARD }
         }

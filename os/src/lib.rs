@@ -9,5 +9,5 @@ mod end;
 mod map;
 
 pub use arena::Arena;
-pub use end::{LastWords, end_by, last_words, speak};
+pub use end::{LastWords, end_by, heard, last_words, speak};
 pub use map::Mapped;

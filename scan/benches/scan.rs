@@ -166,7 +166,7 @@ fn main() {
             found += 1;
             ControlFlow::Continue(())
         };
-        scanner.scan(text, sink).unwrap();
+        let _ = scanner.scan(text, sink).unwrap();
         found
     };
     let stream = |text: &[u8], size: usize| {
@@ -177,9 +177,9 @@ fn main() {
         };
         let mut stream = scanner.stream();
         for chunk in text.chunks(size) {
-            stream.feed(chunk, &mut sink).unwrap();
+            let _ = stream.feed(chunk, &mut sink).unwrap();
         }
-        stream.finish(&mut sink).unwrap();
+        let _ = stream.finish(&mut sink).unwrap();
         found
     };
 

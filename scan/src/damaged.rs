@@ -41,7 +41,7 @@ fn scan(section: &[u8]) -> Option<usize> {
         if streamed.is_ok() {
             let _ = stream.finish(|_| ControlFlow::Continue(()));
         }
-        result.ok()?;
+        let _ = result.ok()?;
     }
     Some(found)
 }

@@ -14,11 +14,12 @@
 //!
 //! INVARIANT: no bytes make it panic, hang or read outside the section or the text. The work is bounded for each byte
 //! of text; a text that needs more is an error, as a damaged section is, and a caller treats it as *not scanned*, never
-//! as clean. Nothing that is allocated grows with the text. No processor is asked for its features for a short text.
+//! as clean. Where a pattern goes on further than its limit, that is said: [`Outcome::Incomplete`]. Nothing that is
+//! allocated grows with the text. No processor is asked for its features for a short text.
 //!
 #![cfg_attr(feature = "build", doc = "```")]
 #![cfg_attr(not(feature = "build"), doc = "```ignore")]
-//! use policy_scan::{Scanner, build::Builder};
+//! use policy_scan::{Outcome, Scanner, build::Builder};
 //! use std::ops::ControlFlow;
 //!
 //! let mut builder = Builder::new();
@@ -26,11 +27,11 @@
 //! let section = builder.build()?;
 //! let scanner = Scanner::new(&section)?;
 //! let mut found = Vec::new();
-//! scanner.scan(b"x\nid = AKIAIOSFODNN7EXAMPLE", |hit| {
+//! let outcome = scanner.scan(b"x\nid = AKIAIOSFODNN7EXAMPLE", |hit| {
 //!     found.push((hit.id, hit.line, hit.column));
 //!     ControlFlow::Continue(())
 //! })?;
-//! assert_eq!(found, [(7, 2, 6)]);
+//! assert_eq!((found, outcome), (vec![(7, 2, 6)], Outcome::Complete));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,14 +1,15 @@
 //! The scanner: from candidates to hits.
 //!
 //! INVARIANT: hits of one case are found from left to right and do not overlap; what is found and what it
-//! costs depends on the text alone. No more than [`STEPS_A_BYTE`] steps are done for each byte of text.
+//! costs depends on the text alone. No more than [`STEPS_A_BYTE`] steps are done for each byte of text. A match that would
+//! be longer than its limit is counted, never passed over.
 
 use crate::filter::{Batch, Path, fill, window};
 use crate::layout::{MAX_GROUPS_OF_A_HASH, WINDOW};
 use crate::lines::Lines;
 use crate::section::{Section, SectionError};
 use crate::stream::Stream;
-use crate::verify::{Automata, Verifier, literal_at};
+use crate::verify::{Automata, Found, Verifier, literal_at};
 use std::ops::{ControlFlow, Range};
 
 /// Bytes that may be looked at behind the filter for each byte of text.
@@ -37,9 +38,18 @@ pub struct Hit<'t> {
 
 /// Whether a scan went over the whole text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub enum Outcome {
     /// All of the text was scanned.
     Complete,
+    /// All of the text was scanned, but at some places a pattern that is open goes on further than the limit that was given
+    /// at build time: whether it matches there is not known. Whoever has to be sure treats the text as *not scanned*.
+    Incomplete {
+        /// How many literals of such patterns there are.
+        places: u64,
+        /// Where the first of them is.
+        first: u64,
+    },
     /// The caller stopped it at a hit.
     Stopped,
 }
@@ -85,11 +95,22 @@ pub(crate) struct Pass {
     /// Where the last hit of each case ends; empty before the first hit.
     ends: Vec<u64>,
     lines: Lines,
+    /// How often a match would have to be longer than its limit, and where the first literal of those stands.
+    places: u64,
+    first: u64,
 }
 
 impl Pass {
     pub(crate) fn new() -> Self {
-        Self { steps: 0, ends: Vec::new(), lines: Lines::new() }
+        Self { steps: 0, ends: Vec::new(), lines: Lines::new(), places: 0, first: 0 }
+    }
+
+    /// What came of a whole text.
+    pub(crate) fn outcome(&self) -> Outcome {
+        match self.places {
+            0 => Outcome::Complete,
+            places => Outcome::Incomplete { places, first: self.first },
+        }
     }
 
     /// Steps taken so far.
@@ -135,7 +156,11 @@ impl<'a> Scanner<'a> {
         mut sink: impl FnMut(&Hit<'t>) -> ControlFlow<()>,
     ) -> Result<Outcome, ScanError> {
         let windows = 0..(text.len() + 1).saturating_sub(WINDOW);
-        self.pass(&mut Pass::new(), Piece { text, base: 0 }, windows, text.len() as u64, &mut sink)
+        let mut pass = Pass::new();
+        match self.pass(&mut pass, Piece { text, base: 0 }, windows, text.len() as u64, &mut sink)? {
+            Outcome::Complete => Ok(pass.outcome()),
+            other => Ok(other),
+        }
     }
 
     /// Begins to scan a text that comes in chunks.
@@ -243,7 +268,17 @@ impl<'a> Scanner<'a> {
             Verifier { section: &self.section, automata: &self.automata, text: piece.text, steps: 0 };
         let found = verifier.around(&case, start, start + literal.len(), free_from);
         pass.steps += verifier.steps;
-        let Some((start, end)) = found? else { return Ok(None) };
+        let (start, end) = match found? {
+            Found::Match(around) => around,
+            Found::None => return Ok(None),
+            Found::Cut => {
+                if pass.places == 0 {
+                    pass.first = piece.base + start as u64;
+                }
+                pass.places += 1;
+                return Ok(None);
+            }
+        };
         if pass.ends.is_empty() {
             pass.ends.resize(self.section.cases(), 0);
         }

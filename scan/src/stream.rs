@@ -48,7 +48,8 @@ impl<'s, 'a> Stream<'s, 'a> {
     ///
     /// # Errors
     ///
-    /// As [`Scanner::scan`]; all later calls give the same error.
+    /// As [`Scanner::scan`]; all later calls give the same error. Whether the text is complete is said by
+    /// [`Stream::finish`] alone.
     pub fn feed(
         &mut self,
         chunk: &[u8],
@@ -92,7 +93,7 @@ impl<'s, 'a> Stream<'s, 'a> {
         if self.ended.is_none() {
             self.decide((self.end() + 1).saturating_sub(WINDOW as u64), &mut sink)?;
         }
-        self.ended.unwrap_or(Ok(Outcome::Complete))
+        self.ended.unwrap_or(Ok(self.pass.outcome()))
     }
 
     /// Scans the kept windows that begin before `to`.

@@ -1,7 +1,8 @@
 //! What stands around a literal: run programs, and small automata where a run program would not be exact.
 //!
 //! INVARIANT: a check looks at no byte beyond the reach of its case (one more for what is asked between two bytes), and
-//! says how many bytes it looked at. It gives the longest match on its side.
+//! says how many bytes it looked at. It gives the longest match on its side. Where it finds none because the reach ends, it
+//! says so: that is not the same as none.
 
 use crate::layout::{Case, Check, Look, Step};
 use crate::scanner::ScanError;
@@ -33,6 +34,35 @@ impl<'a> Automata<'a> {
     }
 }
 
+/// What a check found on one side, or on both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found<T> {
+    /// A match, and its end.
+    Match(T),
+    /// None.
+    None,
+    /// None as far as the case reaches; beyond that there may be one.
+    Cut,
+}
+
+/// Where one side of a literal ends.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    at: usize,
+    /// The text goes on behind it, and so might a match.
+    cut: bool,
+}
+
+/// What a step of a run program took.
+#[derive(Debug, Clone, Copy)]
+struct Taken {
+    bytes: usize,
+    /// It has as many as it needs.
+    enough: bool,
+    /// It would take more.
+    more: bool,
+}
+
 /// Checks against one text.
 pub(crate) struct Verifier<'s, 'a, 't> {
     pub(crate) section: &'s Section<'a>,
@@ -50,81 +80,93 @@ impl Verifier<'_, '_, '_> {
         literal: usize,
         literal_end: usize,
         free_from: usize,
-    ) -> Result<Option<(usize, usize)>, ScanError> {
-        let limit = self.text.len().min(literal_end.saturating_add(usize::from(case.behind_max)));
+    ) -> Result<Found<(usize, usize)>, ScanError> {
+        let reach = literal_end.saturating_add(usize::from(case.behind_max));
+        let limit = Limit { at: self.text.len().min(reach), cut: reach < self.text.len() };
         let end = match case.behind {
-            Check::Empty => Some(literal_end),
+            Check::Empty => Found::Match(literal_end),
             Check::Runs { first, count } => {
                 self.runs(first, count, |v, steps| v.forward(steps, literal_end, limit))?
             }
             Check::Automaton { index } => self.automaton_forward(index, literal_end, limit)?,
         };
-        let Some(end) = end else { return Ok(None) };
-        let limit = literal.saturating_sub(usize::from(case.before_max)).max(free_from);
+        if end == Found::None {
+            return Ok(Found::None);
+        }
+        let reach = literal.saturating_sub(usize::from(case.before_max));
+        let limit = Limit { at: reach.max(free_from), cut: reach > free_from };
         let start = match case.before {
-            Check::Empty => Some(literal),
+            Check::Empty => Found::Match(literal),
             Check::Runs { first, count } => {
                 self.runs(first, count, |v, steps| v.backward(steps, literal, limit))?
             }
             Check::Automaton { index } => self.automaton_backward(index, literal, limit)?,
         };
-        Ok(start.map(|start| (start, end)))
+        Ok(match (start, end) {
+            (Found::Match(start), Found::Match(end)) => Found::Match((start, end)),
+            (Found::None, _) | (_, Found::None) => Found::None,
+            (Found::Cut, _) | (_, Found::Cut) => Found::Cut,
+        })
     }
 
     fn runs(
         &mut self,
         first: usize,
         count: usize,
-        check: impl FnOnce(&mut Self, &[[u8; 8]]) -> Result<Option<usize>, ScanError>,
-    ) -> Result<Option<usize>, ScanError> {
+        check: impl FnOnce(&mut Self, &[[u8; 8]]) -> Result<Found<usize>, ScanError>,
+    ) -> Result<Found<usize>, ScanError> {
         let steps = self.section.steps(first, count).ok_or(ScanError::Damaged(SectionError::STEPS))?;
         check(self, steps)
     }
 
-    fn forward(&mut self, steps: &[[u8; 8]], from: usize, limit: usize) -> Result<Option<usize>, ScanError> {
-        let mut at = from;
+    fn forward(&mut self, steps: &[[u8; 8]], from: usize, limit: Limit) -> Result<Found<usize>, ScanError> {
+        let (mut at, mut cut) = (from, false);
         for step in steps {
-            let rest = self.text.get(at..limit).unwrap_or_default();
-            match self.step(step, at, || rest.iter())? {
-                Some(taken) => at += taken,
-                None => return Ok(None),
+            let rest = self.text.get(at..limit.at).unwrap_or_default();
+            let taken = self.step(step, at, || rest.iter())?;
+            cut |= limit.cut && taken.more && taken.bytes == rest.len();
+            if !taken.enough {
+                return Ok(if cut { Found::Cut } else { Found::None });
             }
+            at += taken.bytes;
         }
-        Ok(Some(at))
+        Ok(Found::Match(at))
     }
 
-    fn backward(&mut self, steps: &[[u8; 8]], from: usize, limit: usize) -> Result<Option<usize>, ScanError> {
-        let mut at = from;
+    fn backward(&mut self, steps: &[[u8; 8]], from: usize, limit: Limit) -> Result<Found<usize>, ScanError> {
+        let (mut at, mut cut) = (from, false);
         for step in steps {
-            let rest = self.text.get(limit..at).unwrap_or_default();
-            match self.step(step, at, || rest.iter().rev())? {
-                Some(taken) => at = at.saturating_sub(taken),
-                None => return Ok(None),
+            let rest = self.text.get(limit.at..at).unwrap_or_default();
+            let taken = self.step(step, at, || rest.iter().rev())?;
+            cut |= limit.cut && taken.more && taken.bytes == rest.len();
+            if !taken.enough {
+                return Ok(if cut { Found::Cut } else { Found::None });
             }
+            at = at.saturating_sub(taken.bytes);
         }
-        Ok(Some(at))
+        Ok(Found::Match(at))
     }
 
-    /// How many bytes a step takes, if it can be taken.
+    /// How many bytes a step takes.
     fn step<'b, B: Iterator<Item = &'b u8>>(
         &mut self,
         step: &[u8; 8],
         at: usize,
         bytes: impl FnOnce() -> B,
-    ) -> Result<Option<usize>, ScanError> {
+    ) -> Result<Taken, ScanError> {
         let damaged = ScanError::Damaged(SectionError::STEPS);
-        let (taken, min) = match Section::step(step).ok_or(damaged)? {
+        let (taken, min, max) = match Section::step(step).ok_or(damaged)? {
             Step::Byte { byte, min, max } => {
-                (bytes().take(usize::from(max)).take_while(|b| **b == byte).count(), min)
+                (bytes().take(usize::from(max)).take_while(|b| **b == byte).count(), min, max)
             }
             Step::Set { set, min, max } => {
                 let set = self.section.set(set).ok_or(damaged)?;
-                (bytes().take(usize::from(max)).take_while(|byte| contains(set, **byte)).count(), min)
+                (bytes().take(usize::from(max)).take_while(|byte| contains(set, **byte)).count(), min, max)
             }
-            Step::Look(look) => return Ok(self.look(look, at).then_some(0)),
+            Step::Look(look) => return Ok(Taken { bytes: 0, enough: self.look(look, at), more: false }),
         };
         self.steps += taken as u64 + 1;
-        Ok((taken >= usize::from(min)).then_some(taken))
+        Ok(Taken { bytes: taken, enough: taken >= usize::from(min), more: taken < usize::from(max) })
     }
 
     fn look(&self, look: Look, at: usize) -> bool {
@@ -149,51 +191,60 @@ impl Verifier<'_, '_, '_> {
         &mut self,
         index: usize,
         from: usize,
-        limit: usize,
-    ) -> Result<Option<usize>, ScanError> {
+        limit: Limit,
+    ) -> Result<Found<usize>, ScanError> {
         let dfa = self.automata.get(self.section, index)?;
-        let input = Input::new(self.text).range(from..limit).anchored(regex_automata::Anchored::Yes);
+        let input = Input::new(self.text).range(from..limit.at).anchored(regex_automata::Anchored::Yes);
         let mut state = dfa.start_state_forward(&input).map_err(|_| DAMAGED)?;
         let mut last = None;
         // A match is known one byte late: at the byte behind it.
-        for (at, byte) in (from..limit).zip(self.text.get(from..limit).unwrap_or_default()) {
+        for (at, byte) in (from..limit.at).zip(self.text.get(from..limit.at).unwrap_or_default()) {
             state = dfa.next_state(state, *byte);
             self.steps += 1;
             if note(dfa, state, at, &mut last)? {
-                return Ok(last);
+                return Ok(found(last, false));
             }
         }
-        state = match self.text.get(limit) {
+        state = match self.text.get(limit.at) {
             Some(byte) => dfa.next_state(state, *byte),
             None => dfa.next_eoi_state(state),
         };
-        note(dfa, state, limit, &mut last)?;
-        Ok(last)
+        let dead = note(dfa, state, limit.at, &mut last)?;
+        Ok(found(last, limit.cut && !dead))
     }
 
     fn automaton_backward(
         &mut self,
         index: usize,
         from: usize,
-        limit: usize,
-    ) -> Result<Option<usize>, ScanError> {
+        limit: Limit,
+    ) -> Result<Found<usize>, ScanError> {
         let dfa = self.automata.get(self.section, index)?;
-        let input = Input::new(self.text).range(limit..from).anchored(regex_automata::Anchored::Yes);
+        let input = Input::new(self.text).range(limit.at..from).anchored(regex_automata::Anchored::Yes);
         let mut state = dfa.start_state_reverse(&input).map_err(|_| DAMAGED)?;
         let mut last = None;
-        for (at, byte) in (limit..from).zip(self.text.get(limit..from).unwrap_or_default()).rev() {
+        for (at, byte) in (limit.at..from).zip(self.text.get(limit.at..from).unwrap_or_default()).rev() {
             state = dfa.next_state(state, *byte);
             self.steps += 1;
             if note(dfa, state, at + 1, &mut last)? {
-                return Ok(last);
+                return Ok(found(last, false));
             }
         }
-        state = match limit.checked_sub(1).and_then(|at| self.text.get(at)) {
+        state = match limit.at.checked_sub(1).and_then(|at| self.text.get(at)) {
             Some(byte) => dfa.next_state(state, *byte),
             None => dfa.next_eoi_state(state),
         };
-        note(dfa, state, limit, &mut last)?;
-        Ok(last)
+        let dead = note(dfa, state, limit.at, &mut last)?;
+        Ok(found(last, limit.cut && !dead))
+    }
+}
+
+/// The match, or whether there may be one behind the limit.
+fn found(last: Option<usize>, cut: bool) -> Found<usize> {
+    match last {
+        Some(at) => Found::Match(at),
+        None if cut => Found::Cut,
+        None => Found::None,
     }
 }
 

@@ -41,7 +41,7 @@ fn work(count: usize) -> (usize, u64) {
     }
     let mut pass = Pass::new();
     let piece = Piece { text, base: 0 };
-    scanner.pass(&mut pass, piece, 0..windows, 0, &mut |_| ControlFlow::Continue(())).unwrap();
+    let _ = scanner.pass(&mut pass, piece, 0..windows, 0, &mut |_| ControlFlow::Continue(())).unwrap();
     (candidates * 100_000 / text.len(), pass.steps() * 100_000 / text.len() as u64)
 }
 

@@ -1,7 +1,7 @@
 //! What is found, against automata that are made from the whole patterns.
 //!
 //! INVARIANT: every hit is a match of its pattern, hits around one literal do not overlap, and every match of a pattern
-//! overlaps a hit of it.
+//! overlaps a hit of it, or it is said that the text is incomplete.
 
 use crate::patterns::patterns;
 use crate::support::{Random, all, rounds, section, seed, text, tree};
@@ -49,7 +49,11 @@ fn check(patterns: &[String], times: u64, len: usize, number: u64) -> usize {
     for _ in 0..times {
         let text = text(&trees, &mut random, len);
         let (found, outcome) = all(&section, &text, Path::Auto);
-        assert_eq!(outcome, Ok(Outcome::Complete));
+        let complete = match outcome {
+            Ok(Outcome::Complete) => true,
+            Ok(Outcome::Incomplete { .. }) => false,
+            other => panic!("{other:?}"),
+        };
         for (id, automaton) in automata.iter().enumerate() {
             let mut all = BTreeSet::new();
             (0..=text.len()).for_each(|start| ends(automaton, &text, start, &mut all));
@@ -66,7 +70,7 @@ fn check(patterns: &[String], times: u64, len: usize, number: u64) -> usize {
             }
             for (start, end) in &all {
                 let met = hits.iter().any(|hit| hit.0 < *end && *start < hit.1);
-                assert!(met, "missed {start}..{end}, found {hits:?}: {}", shown());
+                assert!(met || !complete, "missed {start}..{end}, found {hits:?}: {}", shown());
             }
             matches += hits.len();
         }

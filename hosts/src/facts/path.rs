@@ -351,7 +351,17 @@ impl<'a> Namer<'a> {
         }
         push(&mut named.names, self.views(&lexical, reading.glob));
         self.other_case(&lexical, reading.glob, further);
-        match self.look_up(&raw, reading.glob) {
+        self.linked(&raw, reading, named, further);
+        if raw.segments.iter().any(|segment| segment == "..") {
+            // SECURITY: the system takes `..` behind a link as the parent of its end, many programs remove it as text before
+            // they open the file: then the links are those of what is left.
+            self.linked(&lexical, reading, named, further);
+        }
+    }
+
+    /// Where the links of a place lead.
+    fn linked(&self, raw: &Raw, reading: Reading, named: &mut Named, further: &mut Vec<PathName>) {
+        match self.look_up(raw, reading.glob) {
             Resolution::Same => {}
             Resolution::Unknown => named.note(LINKS),
             Resolution::Other(path) => match self.place(&path) {

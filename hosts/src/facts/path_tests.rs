@@ -264,6 +264,28 @@ fn a_pattern_finds_the_links_that_it_matches() {
     assert!(last("many/*").1, "what cannot be listed is not known");
 }
 
+/// `..` behind a link: as the system takes it, and as text, with the links of what is left.
+#[test]
+fn both_meanings_of_a_parent_are_names() {
+    let links = Links(vec![
+        ("/work/app/a/out/../m", "/work/m"),
+        ("/work/app/a/out", "/else"),
+        ("/work/app/a/m", "/secret"),
+    ]);
+    let places = Places { resolve_links: true, ..places(false) };
+    let namer = Namer::new(&places, &links, Path::new("/work/app"));
+    for named in [
+        namer.argument(namer.base(), "a/out/../m", false),
+        namer.word(namer.base(), "a/out/../m", Form::Exact, false),
+        namer.word(namer.base(), "a/out/../m", Form::Glob, false),
+    ] {
+        let names: Vec<&str> = named.names.iter().map(|name| name.views[0].as_str()).collect();
+        assert_eq!(names, ["./a/m", "/work/m", "/secret"]);
+    }
+    let unknown = namer.argument(namer.base(), "link/../unknown", false);
+    assert_eq!(unknown.opaque.as_deref(), Some(LINKS));
+}
+
 #[test]
 fn links_give_a_second_name() {
     let links = Links(vec![("/work/app/link", "/etc"), ("/home/me", "/data/me"), ("/l/app", "/work/app")]);

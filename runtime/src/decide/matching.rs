@@ -20,6 +20,9 @@ use std::rc::Rc;
 /// Steps one decision may take.
 const ALLOWANCE: u64 = 64 << 20;
 
+/// Steps that reading one run pattern from the table takes, however little is compared.
+const A_PATTERN: u64 = 16;
+
 /// A pattern that matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hit {
@@ -275,7 +278,7 @@ impl<'t, 'f> Matching<'t, 'f> {
         let distinct = self.words.1.len() + redirects;
         let left = if self.vague { &mut self.left_vague } else { &mut self.left };
         // What is compared is counted where it is compared, the rest here.
-        let walk = (weight as u64 + 1) * (distinct as u64 + 16 * others as u64 + 1) + words as u64 / 16;
+        let walk = A_PATTERN + (weight as u64 + 1) * (distinct as u64 + 16 * others as u64 + 1) + words as u64 / 16;
         *left = left.checked_sub(walk).ok_or(Stop::Limit)?;
         self.lists.begin(*left);
         let found = if grant {

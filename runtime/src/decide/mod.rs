@@ -5,6 +5,7 @@
 
 mod candidates;
 mod guards;
+mod marks;
 mod matching;
 mod place;
 mod report;
@@ -60,6 +61,7 @@ impl From<Damaged> for Stop {
 /// Every reading of the tool's name is decided, and the strictest holds.
 #[must_use]
 pub fn decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Verdict {
+    let facts = &*marks::known(facts);
     let mut matching = matching::Matching::new(*table, facts);
     try_decide(&mut matching, table, facts, context).unwrap_or_else(|_| report::damaged())
 }
@@ -67,6 +69,7 @@ pub fn decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Verdict {
 /// How many steps of comparing texts a decision takes; for tests that bound the work.
 #[must_use]
 pub fn work(table: &Table<'_>, facts: &Facts, context: &Context) -> u64 {
+    let facts = &*marks::known(facts);
     let mut matching = matching::Matching::new(*table, facts);
     let _ = try_decide(&mut matching, table, facts, context);
     matching.spent()

@@ -28,20 +28,21 @@ pub(crate) fn refuses_words(pattern: &RunPattern<'_>, facts: &Facts, index: usiz
     if !before.is_empty() {
         found = found.min(stages_before(before, facts, command));
     }
+    // Any of the words may come of its program.
+    let vague = Match::maybe(command.words.first().is_some_and(spreads));
     if let Some(set) = &pattern.touching {
-        let vague = command.words.first().is_some_and(spreads);
-        found = found.min(touches(set, facts, command, words).max(Match::maybe(vague)));
+        found = found.min(touches(set, facts, command, words).max(vague));
     }
     let changes = Access::WRITE.and(Access::DELETE);
     let sets =
         [(&pattern.reading, Access::READ), (&pattern.writing, changes), (&pattern.deleting, Access::DELETE)];
     for (set, access) in sets {
         if let (Some(set), true) = (set, found > Match::No) {
-            found = found.min(affects(set, access, facts, (command, words)));
+            found = found.min(affects(set, access, facts, (command, words)).max(vague));
         }
     }
     if let (Some(set), true) = (&pattern.sending, found > Match::No) {
-        found = found.min(sends(set, facts, (command, words)));
+        found = found.min(sends(set, facts, (command, words)).max(vague));
     }
     if !pattern.via.is_empty() {
         let via = |wrapper: &String| {

@@ -16,7 +16,8 @@ use regex_syntax::hir::Hir;
 ///
 /// A match is looked for within `before` and `behind` bytes of its literal and nowhere else: `*`, `+` and `{n,}` take no
 /// more than that, and a pattern whose own counts need more is refused. So a part that must follow an open repetition
-/// (`eyJ[a-z]+\.[a-z]+`) is not found where the repetition is longer than the limit; a pattern that ends with it is.
+/// (`eyJ[a-z]+\.[a-z]+`) is not found where the repetition is longer than the limit; a pattern that ends with it is. The
+/// scanner says of such a text that it is [`Incomplete`](crate::Outcome::Incomplete).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// Most bytes of a match before its literal. Open repetitions end here.

@@ -107,7 +107,8 @@ pub fn facts(random: &mut Random) -> Facts {
     }
     for _ in 0..args {
         let name = random.pick(&["branch", "mode", "Branch", "other"]).to_owned();
-        let value = random.pick(&["main", "MAIN", "raw", "", "m\u{1}", "\u{1}", "\u{1}n"]).to_owned();
+        let value =
+            random.pick(&["main", "MAIN", "raw", "", "m\u{1}", "\u{1}", "\u{1}n", "\u{1}in"]).to_owned();
         facts.args.push(ArgFact { name, value });
     }
     for script in 0..scripts {
@@ -147,7 +148,7 @@ fn path(random: &mut Random, origin: Origin) -> PathFact {
     let (form, of) = match random.below(20) {
         0..3 => (Form::Glob, VIEW_GLOBS),
         3..6 => (Form::Holes, VIEW_HOLES),
-        6 if origin == Origin::Call => (Form::Exact, VIEW_HOLES),
+        6 => (Form::Exact, VIEW_HOLES),
         _ => (Form::Exact, VIEWS),
     };
     let names = if random.one_in(60) { 0 } else { 1 + usize::from(random.one_in(4)) };
@@ -184,6 +185,10 @@ fn word(random: &mut Random) -> Word {
         4 | 5 => {
             let mut more = || random.pick(&["push", "main", "-f", "status", "./src", "origin"]).to_owned();
             Word::OneOf(vec![text.to_owned(), more(), more()])
+        }
+        // Looks known.
+        6 if random.one_in(3) => {
+            Word::Known(random.pick(&["m\u{1}n", "-\u{2}", "./\u{1}", "--f\u{1}"]).to_owned())
         }
         _ => Word::Known(text.to_owned()),
     }
@@ -235,19 +240,10 @@ fn access(random: &mut Random) -> Access {
     ])
 }
 
-fn holed(path: &PathFact) -> bool {
-    let views = path.names.iter().flat_map(|name| &name.views);
-    views.chain([&path.written]).any(|text| text.contains(['\u{1}', '\u{2}']))
-}
-
 /// A path of a command; its number.
 fn named(random: &mut Random, facts: &mut Facts, holder: u32, form: Option<Form>) -> u32 {
     let mut fact = path(random, Origin::Command(holder));
     fact.form = form.unwrap_or(fact.form);
-    // What makes facts says of every hole that it is one.
-    if holed(&fact) {
-        fact.form = Form::Holes;
-    }
     let number = u32::try_from(facts.paths.len()).unwrap_or(0);
     facts.paths.push(fact);
     number
@@ -262,6 +258,7 @@ fn words(random: &mut Random) -> Vec<Word> {
         },
         2 => Word::Glob(random.pick(&["/b??/rm", "g*", "./[gs]it", "*"]).to_owned()),
         3 | 4 => Word::OneOf(vec!["git".to_owned(), random.pick(&["rm", "Git", "./sh"]).to_owned()]),
+        5 if random.one_in(3) => Word::Known("g\u{1}t".to_owned()),
         _ => Word::Known(random.pick(PROGRAMS).to_owned()),
     }];
     words.extend((0..random.below(5)).map(|_| word(random)));
@@ -329,9 +326,7 @@ fn command(random: &mut Random, facts: &mut Facts, (script, index, count): (u32,
     };
     let writes = redirects.iter().any(|r| r.writes && r.file);
     let odd = random.one_in(6);
-    let every = (0u32..).zip(&facts.paths).filter(|(_, path)| path.form != Form::Exact || !holed(path));
-    let every = every.map(|(number, _)| number);
-    let every: Vec<u32> = every.collect();
+    let every: Vec<u32> = (0u32..).zip(&facts.paths).map(|(number, _)| number).collect();
     let sent = match random.below(10) {
         0 => own.clone(),
         1 if !every.is_empty() => vec![random.pick(&every)],

@@ -29,7 +29,7 @@ pub(in super::super) fn refuses(pattern: &RunPattern, facts: &Facts, index: usiz
         (&pattern.sending, Access::SEND),
     ] {
         if let Some(set) = set {
-            found = found.min(does(set, access, facts, command));
+            found = found.min(does(set, access, facts, command).max(vague));
         }
     }
     let named = |via: &String| command.wrappers.iter().any(|w| any_case(via, &file_name(w)) == Certain);
