@@ -1,0 +1,7 @@
+//! The tests of the checks.
+
+mod general;
+mod hostile;
+mod python;
+mod support;
+mod table;
