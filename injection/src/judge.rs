@@ -1,0 +1,143 @@
+//! Tries the rules on one sentence and asks whether its words are said, or only forbidden, reported or quoted.
+//!
+//! INVARIANT: what is excused is excused by words of the same clause, or by a quotation with an introduction near it; in
+//! hidden and decoded views a quotation excuses nothing.
+
+use crate::gather::{Gather, Hit};
+use crate::lexicon::Symbol;
+use crate::sentence::flag;
+use crate::walk::{DEEPEST, Walker};
+use crate::{CLASSES, decode};
+
+/// How long a word about attacks counts as the introduction of a quotation, in bytes.
+const INTRODUCED: usize = 260;
+
+impl Walker<'_> {
+    /// Tries the rules on the words at hand.
+    pub(crate) fn look(&mut self, out: &mut Gather) {
+        let telling = self.tokens.iter().filter(|token| token.id != 0 || token.own != Symbol::MAX).count();
+        if telling == 0 {
+            return;
+        }
+        let lexicon = out.lexicon;
+        out.planes.fill(lexicon, &self.tokens);
+        let view = if self.view == "plain" && self.hidden.is_some() { "hidden" } else { self.view };
+        for (number, rule) in lexicon.rules.iter().enumerate() {
+            let Ok(number) = u16::try_from(number) else { break };
+            let mut from = 0;
+            // An excused place does not excuse the next one.
+            for _ in 0..4 {
+                let Some(found) = out.planes.find(rule, from) else { break };
+                if self.excused(rule.class, found.first, found.last, view, out) {
+                    from = u32::try_from(found.last).unwrap_or(128) + 1;
+                    continue;
+                }
+                let (Some(first), Some(last)) = (self.tokens.get(found.first), self.tokens.get(found.last))
+                else {
+                    break;
+                };
+                let strange = self.tokens.get(found.first..=found.last).is_some_and(|tokens| {
+                    tokens.iter().filter(|token| token.flags & flag::DISGUISED != 0).count() >= 2
+                });
+                let (mut from, mut to) =
+                    (first.start.saturating_sub(10), (last.end + 30).min(self.text.len()));
+                while !self.text.is_char_boundary(from) {
+                    from += 1;
+                }
+                while !self.text.is_char_boundary(to) {
+                    to -= 1;
+                }
+                let (start, end) = self.span(first.start, last.end);
+                let around = self.text.get(from..to).unwrap_or("");
+                let view = if strange && view == "plain" { "disguised" } else { view };
+                out.add(&Hit {
+                    class: rule.class,
+                    rule: number,
+                    strength: rule.strength,
+                    start,
+                    end,
+                    view,
+                    around,
+                });
+                break;
+            }
+        }
+        self.turned(out);
+        let cues = out.planes.at(lexicon.named("CUE"));
+        if cues != 0 {
+            self.cue =
+                self.tokens.get(127 - cues.leading_zeros() as usize).map(|token| token.end).or(self.cue);
+        }
+    }
+
+    /// Sentences in rot13 or written backwards.
+    pub(crate) fn turned(&self, out: &mut Gather) {
+        if self.depth >= DEEPEST {
+            return;
+        }
+        let count = |name: &str, out: &Gather| out.planes.at(out.lexicon.named(name)).count_ones();
+        let (rotated, reversed) = (count("ROT", out), count("REV", out));
+        let (Some(first), Some(last)) = (self.tokens.first(), self.tokens.last()) else { return };
+        let Some(text) = self.text.get(first.start..last.end) else { return };
+        if rotated >= 2 {
+            self.decoded(&decode::rot13(text), first.start, last.end, out);
+        }
+        if reversed >= 2 {
+            let text: String = text.chars().rev().collect();
+            self.decoded(&text, first.start, last.end, out);
+        }
+    }
+
+    /// Whether the words are forbidden, reported or quoted instead of said.
+    pub(crate) fn excused(&self, class: u8, first: usize, last: usize, view: &str, out: &Gather) -> bool {
+        let name = CLASSES.get(usize::from(class)).map_or("", |class| class.0);
+        let at = |name: &str| out.planes.at(out.lexicon.named(name));
+        let token = |index: usize| self.tokens.get(index).copied().unwrap_or_default();
+        let has = |bits: u128, index: usize| bits >> index & 1 == 1;
+        let begins = token(first);
+        // "Never paste …": a mark between ends the forbidding.
+        let never = at("NEG");
+        let mut back = first;
+        for _ in 0..3 {
+            if back == 0 || token(back).flags & flag::AFTER_MARK != 0 {
+                break;
+            }
+            back -= 1;
+            if has(never, back) {
+                return true;
+            }
+        }
+        // "told to ignore": someone is reported, unless it is the reader.
+        if name != "role-marker" && name != "payment-steer" {
+            let reports = at("REPORT");
+            let to = out.lexicon.look("to");
+            let you = out.lexicon.look("you");
+            if first > 0 && token(first - 1).id == to {
+                for back in 2..=6 {
+                    let Some(index) = first.checked_sub(back) else { break };
+                    if token(index).id == you {
+                        break;
+                    }
+                    if has(reports, index) {
+                        return true;
+                    }
+                }
+            }
+        }
+        if view != "plain" || begins.flags & flag::QUOTED == 0 {
+            return false;
+        }
+        // Quoted, and what quotes it speaks of attacks.
+        let outside = !(upto(last) & !upto_before(first));
+        let cue = at("CUE") & outside != 0;
+        cue || self.cue.is_some_and(|cue| cue + INTRODUCED > begins.start)
+    }
+}
+
+fn upto(at: usize) -> u128 {
+    if at >= 127 { u128::MAX } else { (1u128 << (at + 1)) - 1 }
+}
+
+fn upto_before(at: usize) -> u128 {
+    if at == 0 { 0 } else { upto(at - 1) }
+}
