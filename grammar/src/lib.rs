@@ -1,4 +1,4 @@
-//! Every way text becomes a tree: policies, shell commands and the YAML front ends.
+//! Every way text becomes a tree: policies, shell commands, patches and the YAML front ends.
 //!
 //! INVARIANT: broken input is normal input. Any text becomes a tree plus diagnostics; nothing here panics,
 //! reads a file, a clock or the environment.
@@ -8,6 +8,7 @@ pub mod code;
 mod codes;
 pub mod diagnostic;
 mod parse;
+pub mod patch;
 mod print;
 mod report;
 pub mod shell;
