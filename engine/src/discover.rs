@@ -66,7 +66,7 @@ impl Search {
 
 /// The folder that a path is, or that holds the file it is; none when there is nothing.
 pub(crate) fn standing(path: &Path) -> Option<PathBuf> {
-    let real = std::fs::canonicalize(path).ok()?;
+    let real = policy_os::real_path(path).ok()?;
     if real.is_dir() { Some(real) } else { real.parent().map(Path::to_path_buf) }
 }
 

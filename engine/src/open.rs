@@ -406,7 +406,7 @@ pub fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
 pub fn write_named(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let real = match rustix::fs::statat(rustix::fs::CWD, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink => {
-            std::fs::canonicalize(path).map_err(|error| FileError::io(path, &error))?
+            policy_os::real_path(path).map_err(|error| FileError::io(path, &error))?
         }
         _ => path.to_path_buf(),
     };

@@ -4,7 +4,11 @@
 //! the command line.
 
 use crate::open::FileError;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+/// The file of the password database.
+const PASSWORDS: &str = "/etc/passwd";
 
 /// The folders that hold what is ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,11 +31,13 @@ impl Folders {
     /// # Errors
     /// When the password database has no home for this user.
     pub fn of_user() -> Result<Folders, FileError> {
-        use uzers::os::unix::UserExt;
         let number = rustix::process::getuid().as_raw();
-        let user = uzers::get_user_by_uid(number);
-        match user.as_ref().map(|user| user.home_dir()) {
-            Some(home) if home.is_absolute() && home != Path::new("/") => Ok(Folders::under(home)),
+        let home = home_in_file(number).or_else(|| {
+            use uzers::os::unix::UserExt;
+            uzers::get_user_by_uid(number).map(|user| user.home_dir().to_path_buf())
+        });
+        match home {
+            Some(home) if home.is_absolute() && home != Path::new("/") => Ok(Folders::under(&home)),
             _ => Err(FileError::new(
                 Path::new("/etc/passwd"),
                 format!("names no home for the user with number {number}; name it with `--home DIR`"),
@@ -42,7 +48,7 @@ impl Folders {
     /// The folders below this home.
     pub fn under(home: &Path) -> Folders {
         // Links above the home (`/home` on some systems) are root's own; below it none are followed.
-        let home = std::fs::canonicalize(home).unwrap_or_else(|_| home.to_path_buf());
+        let home = policy_os::real_path(home).unwrap_or_else(|_| home.to_path_buf());
         Folders {
             config: home.join(".config/policy"),
             cache: home.join(".cache/policy"),
@@ -61,6 +67,26 @@ impl Folders {
     pub fn audit(&self) -> PathBuf {
         self.state.join("audit.jsonl")
     }
+}
+
+/// The home of a user as the file of the password database names it, which nearly always is all of the database and is
+/// asked first; asking the database itself costs a hook more than the file.
+fn home_in_file(number: u32) -> Option<PathBuf> {
+    home_in(&std::fs::read(PASSWORDS).ok()?, number)
+}
+
+/// As the system library reads it: `name:password:uid:gid:comment:home:shell`, the first line with the number.
+fn home_in(file: &[u8], number: u32) -> Option<PathBuf> {
+    let number = number.to_string();
+    let home = file.split(|byte| *byte == b'\n').find_map(|line| {
+        let mut fields = line.split(|byte| *byte == b':');
+        let name = fields.next()?;
+        let ours = fields.nth(1)? == number.as_bytes();
+        let home = fields.nth(2)?;
+        // Lines of the compatible form (`+name`) are the database's business.
+        (ours && !name.starts_with(b"+")).then_some(home)
+    })?;
+    Some(PathBuf::from(std::ffi::OsStr::from_bytes(home)))
 }
 
 /// Name of a project's and a user's policy.
@@ -89,5 +115,20 @@ pub fn shown(path: &Path, home: &Path) -> String {
         Ok(rest) if rest.as_os_str().is_empty() => "~".to_string(),
         Ok(rest) => format!("~/{}", rest.display()),
         Err(_) => path.display().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::home_in;
+    use std::path::Path;
+
+    #[test]
+    fn the_home_is_the_sixth_field_of_the_first_line_with_the_number() {
+        let file = b"root:x:0:0:root:/root:/bin/sh\n+::1:1::/plus:\nshort:x:7\na:x:1:1:a:/home/a:\nb:x:1:1::/home/b:\n";
+        assert_eq!(home_in(file, 0).as_deref(), Some(Path::new("/root")));
+        assert_eq!(home_in(file, 1).as_deref(), Some(Path::new("/home/a")));
+        assert_eq!(home_in(file, 7), None);
+        assert_eq!(home_in(b"", 0), None);
     }
 }

@@ -97,8 +97,7 @@ pub(crate) fn prepare(host: &dyn Host, doing: &str) {
 fn last_words(host: &dyn Host, cause: &str) {
     let reply = fail(host, cause);
     if policy_os::speak() {
-        let code = emit(reply);
-        std::process::exit(code);
+        policy_os::leave(emit(reply));
     }
 }
 
@@ -108,7 +107,7 @@ pub(crate) fn fail(host: &dyn Host, cause: &str) -> Reply {
     host.fail_closed(event.as_deref(), cause)
 }
 
-fn write(reply: Reply) -> ExitCode {
+fn write(reply: Reply) -> ! {
     if !policy_os::speak() {
         // The alarm was first: it ends the process.
         loop {
@@ -116,7 +115,7 @@ fn write(reply: Reply) -> ExitCode {
         }
     }
     // ORDER: ends here, not by returning, so that nothing runs between the reply and the end.
-    std::process::exit(emit(reply))
+    policy_os::leave(emit(reply))
 }
 
 fn emit(reply: Reply) -> i32 {

@@ -88,5 +88,5 @@ fn absolute_word(value: &OsString) -> Option<PathBuf> {
     if path.is_absolute() {
         return Some(absolute(std::path::Path::new("/"), &path));
     }
-    Some(absolute(&std::fs::canonicalize(std::env::current_dir().ok()?).ok()?, &path))
+    Some(absolute(&policy_os::real_path(&std::env::current_dir().ok()?).ok()?, &path))
 }

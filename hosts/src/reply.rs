@@ -134,9 +134,24 @@ impl Reply {
 
 /// One line without control and invisible characters, cut at `max` characters.
 pub fn clean(text: &str, max: usize) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(text.len().min(max.saturating_mul(4).saturating_add(4)));
     let (mut count, mut blank) = (0, false);
-    for c in text.chars() {
+    let mut rest = text;
+    while !rest.is_empty() {
+        // Nearly all text is runs of visible ASCII, which are taken whole.
+        let seen = rest.bytes().take(max.saturating_sub(count)).take_while(u8::is_ascii_graphic).count();
+        if let Some((run, behind)) = rest.split_at_checked(seen)
+            && seen > 0
+            && !blank
+        {
+            out.push_str(run);
+            count += seen;
+            rest = behind;
+            continue;
+        }
+        let mut chars = rest.chars();
+        let Some(c) = chars.next() else { break };
+        rest = chars.as_str();
         if c.is_whitespace() || c.is_control() {
             blank = !out.is_empty();
             continue;
@@ -203,15 +218,20 @@ pub(crate) fn loosens(text: &str) -> bool {
     if OFF.iter().any(|part| text.contains(part)) {
         return true;
     }
-    let strip = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-').to_owned();
+    // Most text names none of our programs, and need not be read word by word.
+    if !text.contains("policy") && !text.contains("agent-firewall") {
+        return false;
+    }
+    fn strip(word: &str) -> &str {
+        word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
+    }
     let mut ours = false;
-    for word in text.split(|c: char| c.is_whitespace() || c == '/' || c == '`') {
-        let word = strip(word);
-        if ours && VERBS.contains(&word.as_str()) {
+    for word in text.split(|c: char| c.is_whitespace() || c == '/' || c == '`').map(strip) {
+        if ours && VERBS.contains(&word) {
             return true;
         }
         // Flags may stand between the program and its verb.
-        ours = matches!(word.as_str(), "policy" | "policy.exe" | "agent-firewall" | "policy-hook")
+        ours = matches!(word, "policy" | "policy.exe" | "agent-firewall" | "policy-hook")
             || ours && (word.starts_with('-') || word.is_empty());
     }
     false

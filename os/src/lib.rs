@@ -1,4 +1,4 @@
-//! What needs unsafe code, and nothing else: a file mapped into memory, last words for a process that crashes or is late,
+//! What needs unsafe code, and nothing else: a file mapped into memory, the real name of a file, last words for a process that crashes or is late,
 //! and the memory of a process that lives for one answer.
 //!
 //! INVARIANT: each unsafe block says why it is sound; a signal handler only reads what was put down before, writes and
@@ -7,7 +7,9 @@
 mod arena;
 mod end;
 mod map;
+mod name;
 
 pub use arena::Arena;
-pub use end::{LastWords, end_by, heard, last_words, speak};
+pub use end::{LastWords, end_by, heard, last_words, leave, speak};
 pub use map::Mapped;
+pub use name::real_path;
