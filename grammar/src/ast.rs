@@ -174,7 +174,7 @@ pub enum Member {
     Ref(Text),
 }
 
-/// A part of a `secret` block (lowered by the content issue).
+/// A part of a `secret` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretPart {
     /// `keyword "a", "b"`.
@@ -183,6 +183,10 @@ pub enum SecretPart {
     Pattern(Text),
     /// `entropy 3.5`, as written.
     Entropy(Text),
+    /// `checksum crc32`.
+    Checksum(Text),
+    /// `samples "…"`: values that are published, or stand for one.
+    Samples(List),
     /// `because "…"`.
     Because(Text),
     /// `suggest "…"`.
@@ -369,9 +373,11 @@ pub enum Subject {
     /// `arg NAME "…"`; the name may be dotted.
     Arg { name: Text, patterns: PatternList },
     /// `content secret [names]`.
-    ContentSecret(Option<Names>),
+    ContentSecret { view: View, names: Option<Names> },
     /// `content r"…"`.
-    Content(Vec<Text>),
+    Content { view: View, patterns: Vec<Text> },
+    /// `check NAME [with OPTION VALUE, …]`.
+    Check { name: Text, options: Vec<CheckOption> },
     /// `payee "0x…"`.
     Payee(List),
     /// `payee new, mismatch`.
@@ -388,6 +394,51 @@ pub enum Subject {
     Call(Names),
     /// `amount`, `calls`, … of a limit; the tally follows.
     Measure(Text),
+}
+
+/// Which part of a text a content line looks at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum View {
+    /// What the call adds; the ordinary one, and not written by `policy fmt`.
+    #[default]
+    Added,
+    /// The whole text as it was.
+    Before,
+    /// The whole text as it will be.
+    After,
+}
+
+impl View {
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            View::Added => "added",
+            View::Before => "before",
+            View::After => "after",
+        }
+    }
+}
+
+/// An option of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckOption {
+    /// Its name.
+    pub name: Text,
+    /// What is given.
+    pub value: CheckValue,
+}
+
+/// The value of an option of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CheckValue {
+    /// `500`, as written.
+    Number(Text),
+    /// `"text"`.
+    Quoted(Text),
+    /// A bare word, such as `on`.
+    Word(Text),
+    /// `["a", "b"]`.
+    List(Vec<Text>, Span),
 }
 
 /// `run` patterns with the clauses that belong to a single one.

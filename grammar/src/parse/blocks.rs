@@ -61,7 +61,9 @@ impl Body {
             }
             Body::Block(BlockKind::Exception) => &["owner", "until", "because", "open", "expect"],
             Body::Test => &["given", "expect"],
-            Body::Secret => &["keyword", "pattern", "entropy", "because", "suggest", "expect"],
+            Body::Secret => {
+                &["keyword", "pattern", "entropy", "checksum", "samples", "because", "suggest", "expect"]
+            }
             Body::Program => PROGRAM_WORDS,
             // `under` is the last of them and has no place inside another.
             Body::Under => PROGRAM_WORDS.get(..PROGRAM_WORDS.len() - 1).unwrap_or_default(),
@@ -81,6 +83,8 @@ impl Body {
                 Rule::secret_keyword
                     | Rule::secret_pattern
                     | Rule::secret_entropy
+                    | Rule::secret_checksum
+                    | Rule::secret_samples
                     | Rule::note
                     | Rule::expect
             ),
@@ -143,6 +147,8 @@ fn statement_rule(word: &str) -> Option<Rule> {
         "keyword" => Rule::secret_keyword,
         "pattern" => Rule::secret_pattern,
         "entropy" => Rule::secret_entropy,
+        "checksum" => Rule::secret_checksum,
+        "samples" => Rule::secret_samples,
         "same" => Rule::same_words,
         "flags" => Rule::fact_flags,
         "options" => Rule::options,
@@ -628,6 +634,12 @@ impl<'t> Parser<'t> {
                 }
                 Rule::secret_entropy => {
                     node.kid(Rule::scalar).map(|scalar| SecretPart::Entropy(scalar.as_text()))
+                }
+                Rule::secret_checksum => {
+                    node.kid(Rule::word).map(|word| SecretPart::Checksum(word.as_text()))
+                }
+                Rule::secret_samples => {
+                    node.kid(Rule::list).map(|list| SecretPart::Samples(self.list(&list)))
                 }
                 Rule::note => match node.kid(Rule::because) {
                     Some(because) => Some(SecretPart::Because(self.quoted(&because))),

@@ -169,7 +169,11 @@ impl<'t> Parser<'t> {
             Rule::note | Rule::line | Rule::otherwise | Rule::expect => Body::Block(BlockKind::Rule),
             Rule::owner | Rule::until => Body::Block(BlockKind::Exception),
             Rule::given => Body::Test,
-            Rule::secret_keyword | Rule::secret_pattern | Rule::secret_entropy => Body::Secret,
+            Rule::secret_keyword
+            | Rule::secret_pattern
+            | Rule::secret_entropy
+            | Rule::secret_checksum
+            | Rule::secret_samples => Body::Secret,
             Rule::same_words
             | Rule::fact_flags
             | Rule::options

@@ -6,8 +6,8 @@ use super::Parser;
 use super::Rule;
 use super::build::{Node, duration_seconds};
 use crate::ast::{
-    BlockKind, Condition, ConditionTest, Effect, Line, Obligation, Past, Quantity, RunSubject, Subject,
-    Tally, Text, Verb, Window,
+    BlockKind, CheckOption, CheckValue, Condition, ConditionTest, Effect, Line, Obligation, Past, Quantity, RunSubject, Subject,
+    Tally, Text, Verb, View, Window,
 };
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -199,12 +199,14 @@ impl<'t> Parser<'t> {
                     let span = names.span();
                     crate::ast::Names { names: self.names(&names), span }
                 });
-                Subject::ContentSecret(names)
+                Subject::ContentSecret { view: view(node), names }
             }
             Rule::s_content => {
                 let patterns = node.kids().filter(|kid| matches!(kid.rule(), Rule::raw | Rule::string));
-                Subject::Content(patterns.map(|pattern| self.regex(&pattern)).collect())
+                let patterns = patterns.map(|pattern| self.regex(&pattern)).collect();
+                Subject::Content { view: view(node), patterns }
             }
+            Rule::s_check => self.check(node)?,
             Rule::s_payee => match node.kid(Rule::list) {
                 Some(list) => Subject::Payee(self.list(&list)),
                 None => {
@@ -226,6 +228,28 @@ impl<'t> Parser<'t> {
             _ => return None,
         })
     }
+
+    fn check(&self, node: &Node<'t>) -> Option<Subject> {
+        let name = node.kid(Rule::word)?.as_text();
+        let options = node.kid(Rule::check_with).into_iter().flat_map(|with| with.kids().collect::<Vec<_>>());
+        let options = options.filter(|kid| kid.rule() == Rule::check_option).filter_map(|option| {
+            let mut kids = option.kids();
+            let name = kids.next()?.as_text();
+            let value = kids.next()?;
+            let value = match value.rule() {
+                Rule::number => CheckValue::Number(value.as_text()),
+                Rule::string => CheckValue::Quoted(value.value()),
+                Rule::check_list => {
+                    let texts = value.kids().filter(|kid| kid.rule() == Rule::string);
+                    CheckValue::List(texts.map(|kid| kid.value()).collect(), value.span())
+                }
+                _ => CheckValue::Word(value.as_text()),
+            };
+            Some(CheckOption { name, value })
+        });
+        Some(Subject::Check { name, options: options.collect() })
+    }
+
 
     /// A regular expression; one in plain quotes is read as if it were in `r"…"`, with a diagnostic.
     pub(super) fn regex(&mut self, node: &Node<'t>) -> Text {
@@ -384,5 +408,14 @@ impl<'t> Parser<'t> {
             ConditionTest::Fenced(node.kid(Rule::kw_fenced)?.span())
         };
         Some(Condition { unless: node.kid(Rule::kw_unless).is_some(), test, span: node.span() })
+    }
+}
+
+/// The view of a content line.
+fn view(node: &Node<'_>) -> View {
+    match node.kid(Rule::view).map(|view| view.text()) {
+        Some("before") => View::Before,
+        Some("after") => View::After,
+        _ => View::Added,
     }
 }

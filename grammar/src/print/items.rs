@@ -334,6 +334,8 @@ impl Printer<'_> {
                 SecretPart::Keyword(list) => ("keyword", list.span, self.list(list).content),
                 SecretPart::Pattern(text) => ("pattern", text.span, Content::Text(self.regex(text))),
                 SecretPart::Entropy(text) => ("entropy", text.span, Content::Text(text.node.clone())),
+                SecretPart::Checksum(text) => ("checksum", text.span, Content::Text(text.node.clone())),
+                SecretPart::Samples(list) => ("samples", list.span, self.list(list).content),
                 SecretPart::Because(text) => ("because", text.span, Content::Text(self.quoted(text))),
                 SecretPart::Suggest(text) => ("suggest", text.span, Content::Text(self.quoted(text))),
                 SecretPart::Expect(expect) => {

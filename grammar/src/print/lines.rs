@@ -6,11 +6,16 @@ use super::items::wrapped;
 use super::pieces::{Glue, Group, Piece};
 use super::{Printer, quote};
 use crate::ast::{
-    Condition, ConditionTest, Entry, Line, List, Names, Obligation, Past, PatternList, Quantity, RunItem,
-    RunSubject, Scopes, Subject, Tally, Text, Verb, Window,
+    CheckValue, Condition, ConditionTest, Entry, Line, List, Names, Obligation, Past, PatternList, Quantity, RunItem,
+    RunSubject, Scopes, Subject, Tally, Text, Verb, View, Window,
 };
 use crate::parse::{TokenKind, next_token};
 use crate::source::Span;
+
+/// The word for a view, where one was meant that is not the ordinary one.
+fn view_piece(view: View, start: u32) -> Option<Piece> {
+    (view != View::Added).then(|| Piece::new(start, Glue::Space, view.word()))
+}
 
 impl Printer<'_> {
     pub(super) fn line(&mut self, line: &Line, width: usize, indent: usize) {
@@ -158,16 +163,38 @@ impl Printer<'_> {
             Subject::Asset(words) => self.words("asset", start, words, pieces),
             Subject::Scheme(names) => pieces.extend(self.names("scheme", names)),
             Subject::Call(names) => pieces.extend(self.names("call", names)),
-            Subject::ContentSecret(names) => {
-                keyword("content secret");
+            Subject::ContentSecret { view, names } => {
+                keyword("content");
+                pieces.extend(view_piece(*view, start));
+                pieces.push(Piece::new(start, Glue::Space, "secret"));
                 if let Some(names) = names {
                     pieces.extend(wrapped(names.names.iter().map(|name| self.name_ref(name)).collect()));
                 }
             }
-            Subject::Content(patterns) => {
+            Subject::Content { view, patterns } => {
                 keyword("content");
+                pieces.extend(view_piece(*view, start));
                 let patterns = patterns.iter().map(|pattern| (pattern.span.start, self.regex(pattern)));
                 pieces.extend(wrapped(patterns.collect()));
+            }
+            Subject::Check { name, options } => {
+                keyword("check");
+                pieces.push(Piece::new(name.span.start, Glue::Space, name.node.clone()));
+                if let Some(first) = options.first() {
+                    pieces.push(Piece::new(first.name.span.start, Glue::Space, "with"));
+                }
+                let words = options.iter().map(|option| {
+                    let value = match &option.value {
+                        CheckValue::Number(text) | CheckValue::Word(text) => text.node.clone(),
+                        CheckValue::Quoted(text) => self.quoted(text),
+                        CheckValue::List(texts, _) => {
+                            let texts: Vec<String> = texts.iter().map(|text| self.quoted(text)).collect();
+                            format!("[{}]", texts.join(", "))
+                        }
+                    };
+                    (option.name.span.start, format!("{} {value}", option.name.node))
+                });
+                pieces.extend(wrapped(words.collect()));
             }
             Subject::Measure(word) => keyword(&word.node),
         }
