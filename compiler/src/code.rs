@@ -59,6 +59,7 @@ codes! {
 
     AllowInGuard = "policy::lower::allow-in-guard", "A guard can only tighten.";
     BadBraces = "policy::lower::bad-braces", "The braces of a pattern are not balanced or hold one choice.";
+    BadContent = "policy::lower::bad-content", "A content pattern cannot be looked for.";
     BadDomain = "policy::lower::bad-domain", "The pattern cannot match a host name.";
     BadPattern = "policy::lower::bad-pattern", "The pattern is empty, too long or holds control characters.";
     ClauseOfRefusal = "policy::lower::clause-of-refusal", "Only a refusal looks at what a command reads, deletes or sends.";
@@ -70,12 +71,10 @@ codes! {
     NotYetAssert = "policy::lower::not-yet-assert", "This version cannot prove an `assert`.";
     NotYetAsset = "policy::lower::not-yet-asset", "This version cannot use an `asset`.";
     NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the session, the hour or the fence.";
-    NotYetContent = "policy::lower::not-yet-content", "This version cannot enforce a `content` line.";
     NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a session or a file for a test.";
     NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit or a count.";
     NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot carry out an obligation.";
     NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce a payment line.";
-    NotYetSecret = "policy::lower::not-yet-secret", "This version cannot use a `secret` block.";
     OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
     PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
     ProjectFolder = "policy::lower::project-folder", "A project names folders below the project.";
@@ -84,6 +83,9 @@ codes! {
     TooLarge = "policy::lower::too-large", "The policy has too many patterns.";
     TooManySpellings = "policy::lower::too-many-spellings", "The braces of one pattern spell out too many patterns.";
     UnanchoredPath = "policy::lower::unanchored-path", "A path pattern does not say where it begins.";
+    TextOutsideGuard = "policy::lower::text-outside-guard", "What looks at texts belongs to guards.";
+    UnknownSecret = "policy::lower::unknown-secret", "No secret has this name.";
+    BadSecret = "policy::lower::bad-secret", "A secret block does not say what to look for.";
     UnknownEvent = "policy::lower::unknown-event", "No host has an event of this name.";
     UnknownFeature = "policy::lower::unknown-feature", "No shell feature has this name.";
     UntrustedIgnored = "policy::lower::untrusted-ignored", "A project that is not trusted cannot loosen anything.";

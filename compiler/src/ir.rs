@@ -45,6 +45,8 @@ pub struct Policy {
     pub patterns: Vec<Pattern>,
     /// Patterns that void a line for a value (`except`), any order.
     pub excepts: Vec<Except>,
+    /// What `content secret` lines look for.
+    pub secrets: Vec<Secret>,
     /// Knowledge of programs, by first name.
     pub programs: Vec<policy_grammar::shell::program::Program>,
 }
@@ -151,6 +153,29 @@ pub struct Pattern {
     pub grant: bool,
 }
 
+pub use policy_grammar::ast::View;
+
+/// A format of secrets.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Secret {
+    /// Its name.
+    pub name: String,
+    /// Regular expressions, any of which finds it.
+    pub patterns: Vec<String>,
+    /// Least entropy of the value, hundredths of a bit a character.
+    pub entropy: u32,
+    /// Place in [`policy_runtime::secret::Checksum::ALL`].
+    pub checksum: u32,
+    /// Text globs of values that are published.
+    pub samples: Vec<String>,
+    /// Why.
+    pub because: String,
+    /// What to do instead.
+    pub suggest: String,
+    /// Where.
+    pub place: Place,
+}
+
 /// A pattern that takes values back from a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Except {
@@ -179,6 +204,12 @@ pub enum Matcher {
     Run(RunPattern),
     /// A mask of shell features.
     Shell(u32),
+    /// A regular expression in a text.
+    Content(View, String),
+    /// A secret of [`Policy::secrets`] in a text.
+    Secret(View, u32),
+    /// What the check with the line's name finds, with its options as the runtime reads them.
+    Check(String),
     /// Always (bare verbs, `otherwise`).
     Always,
 }

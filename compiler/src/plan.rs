@@ -227,18 +227,17 @@ impl<'a> Plan<'a> {
                         );
                     }
                 }
-                ast::Item::Secret { span, .. } => sink.push(
-                    Code::NotYetSecret
-                        .error("this version cannot use `secret` blocks", *span, "not enforced yet")
-                        .with_help("remove it until content lines can be enforced"),
-                ),
                 ast::Item::Program(program) if around.in_project => {
                     in_project("program", program.span, sink);
                 }
                 ast::Item::Program(program) if !around.trusted => {
                     ignored(sink, "knowledge of programs is ignored".to_owned(), program.span);
                 }
-                ast::Item::Program(_) | ast::Item::List { .. } | ast::Item::Use { .. } => {}
+                ast::Item::Secret { span, .. } if around.in_project => in_project("secret", *span, sink),
+                ast::Item::Program(_)
+                | ast::Item::List { .. }
+                | ast::Item::Use { .. }
+                | ast::Item::Secret { .. } => {}
             }
         }
     }

@@ -13,9 +13,10 @@ use crate::session;
 use crate::work::Compiler;
 use policy_grammar::shell::program::{NoPrograms, Programs};
 use policy_hosts::call::{Call, Places};
-use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract};
+use crate::checks::Checks;
+use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract, texts};
 use policy_runtime::Context;
-use policy_runtime::facts::{Facts, Form, PathFact};
+use policy_runtime::facts::{Facts, Form, PathFact, TextFact};
 use policy_runtime::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -75,6 +76,8 @@ struct Known {
     places: Places,
     layer: Rc<Layer>,
     facts: Facts,
+    /// Whether its texts were made.
+    texts: bool,
 }
 
 /// Where a call happens.
@@ -131,7 +134,7 @@ impl Engine {
         let problem = self.touch(&facts, &mut scene);
         let layers = self.layers_of(&scene);
         // What is known of programs and where things are is mostly the same for all layers: then so are the facts.
-        let mut known = vec![Known { places, layer: always, facts }];
+        let mut known = vec![Known { places, layer: always, facts, texts: false }];
         let verdicts = layers.iter().map(|layer| self.ask(call, &scene, layer, &mut known)).collect();
         let mut verdict = combine(verdicts);
         let facts = known.swap_remove(0).facts;
@@ -293,6 +296,14 @@ impl Engine {
         }
     }
 
+    fn texts(&self, call: &Call, facts: &Facts) -> Vec<TextFact> {
+        if self.options.resolve_links {
+            texts(call, facts, &self.resolver.1)
+        } else {
+            texts(call, facts, &NoResolver)
+        }
+    }
+
     fn ask(&self, call: &Call, scene: &Scene, layer: &Rc<Layer>, known: &mut Vec<Known>) -> Verdict {
         let bytes = match &layer.table {
             Ok(bytes) => bytes,
@@ -313,13 +324,18 @@ impl Engine {
         };
         let at = known.iter().position(same).unwrap_or_else(|| {
             let facts = self.extract(call, &places, &TablePrograms::new(table));
-            known.push(Known { places, layer: layer.clone(), facts });
+            known.push(Known { places, layer: layer.clone(), facts, texts: false });
             known.len() - 1
         });
-        let Some(Known { facts, .. }) = known.get(at) else {
+        let Some(Known { facts, texts, .. }) = known.get_mut(at) else {
             return refusal("the facts of the call are lost");
         };
-        let verdict = policy_runtime::decide(&table, facts, &Context { today: today() });
+        // Files are read only for a table that looks at texts.
+        if !*texts && table.looks_at_texts() {
+            *texts = true;
+            facts.texts = self.texts(call, facts);
+        }
+        let verdict = policy_runtime::decide_with(&table, facts, &Context { today: today() }, &Checks);
         match &layer.stale {
             _ if layer.restricted => restrict(verdict),
             Some(cause) => stale(verdict, cause),

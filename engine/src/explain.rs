@@ -201,6 +201,8 @@ fn place(policy: &Policy, file: u32, line: u32) -> String {
 /// A spelled-out pattern, for those that have no text of their own.
 fn matcher_text(matcher: &Matcher) -> String {
     match matcher {
+        Matcher::Content(_, text) | Matcher::Check(text) => text.clone(),
+        Matcher::Secret(_, number) => format!("secret {number}"),
         Matcher::Path(glob) | Matcher::Domain(glob) | Matcher::Command(glob) => glob.clone(),
         Matcher::Arg(glob) => glob.split_once('\0').map_or(glob.as_str(), |(_, value)| value).to_string(),
         Matcher::Run(run) => run_text(run),

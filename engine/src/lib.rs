@@ -5,6 +5,7 @@
 
 pub mod append;
 pub mod cache;
+mod checks;
 pub mod combine;
 pub mod compile;
 pub mod decide;

@@ -10,7 +10,7 @@ use policy_grammar::ast::{ExpectArgs, Value as Written};
 use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::{SourceMap, Spanned};
 use policy_hosts::call::{Call, Places};
-use policy_hosts::facts::{NoResolver, extract};
+use policy_hosts::facts::{NoResolver, extract, texts};
 use policy_runtime::Context;
 use policy_runtime::table::Table;
 use policy_runtime::verdict::Verdict;
@@ -37,8 +37,17 @@ fn run(case: &ExpectCase, table: &Table<'_>) -> Verdict {
         resolve_links: false,
         windows: false,
     };
-    let facts = extract(&call(case), &places, &TablePrograms::new(*table), &NoResolver);
-    policy_runtime::decide(table, &facts, &Context { today: case.today.unwrap_or_else(today) })
+    let call = call(case);
+    let mut facts = extract(&call, &places, &TablePrograms::new(*table), &NoResolver);
+    if table.looks_at_texts() {
+        facts.texts = texts(&call, &facts, &NoResolver);
+    }
+    policy_runtime::decide_with(
+        table,
+        &facts,
+        &Context { today: case.today.unwrap_or_else(today) },
+        &crate::checks::Checks,
+    )
 }
 
 fn call(case: &ExpectCase) -> Call {

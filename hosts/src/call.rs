@@ -8,6 +8,8 @@ use std::path::PathBuf;
 /// One event as the host told it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Call {
+    /// What a tool gave back, at events behind its run; null when there is nothing.
+    pub output: Value,
     /// The host's name (`claude-code`, `generic`, `gateway`, `check`).
     pub host: String,
     /// The event in snake case (`pre_tool_use`).

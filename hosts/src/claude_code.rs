@@ -75,6 +75,7 @@ impl Host for ClaudeCode {
         if has_tool {
             call.tool = fields.needed("tool_name")?;
             call.arguments = fields.object("tool_input")?;
+            call.output = fields.0.remove("tool_response").unwrap_or_default();
         } else {
             let rest: Map<String, Value> =
                 fields.0.into_iter().filter(|(key, _)| !COMMON.contains(&key.as_str())).collect();

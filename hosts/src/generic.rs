@@ -38,6 +38,7 @@ impl Host for Generic {
             wrapped: false,
             tool,
             arguments: fields.object("tool_input")?,
+            output: fields.0.remove("tool_response").unwrap_or_default(),
             cwd: fields.folder("cwd")?,
             session: fields.text("session_id")?.unwrap_or_default(),
             agent: fields.text("agent")?,

@@ -259,7 +259,9 @@ fn write_line(table: &Table<'_>, block: &Block<'_>, line: &Line<'_>, out: &mut S
                 lists.found(text).map_err(|_| Damaged)?
             }
             Matcher::Shell(mask) => format!("features {mask:#x}"),
-            Matcher::Always | Matcher::Miss => "everything".to_owned(),
+            Matcher::Always | Matcher::Miss | Matcher::Content(..) | Matcher::Check(_) => {
+                "everything".to_owned()
+            }
         });
     }
     excepts.dedup();

@@ -25,6 +25,8 @@ pub struct Facts {
     pub scripts: Vec<ScriptFact>,
     /// Scalar arguments by dotted name; array elements repeat the name.
     pub args: Vec<ArgFact>,
+    /// Texts that the call brings; only made for tables that look at texts.
+    pub texts: Vec<TextFact>,
     /// Values that could not be understood. Any of them keeps the call from being allowed.
     pub opaque: Vec<Opaque>,
 }
@@ -167,6 +169,39 @@ pub struct DomainFact {
     pub origin: Origin,
 }
 
+/// What a text of a call is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TextRole {
+    /// The content of a file, as it will be or now is.
+    #[default]
+    File,
+    /// A command.
+    Command,
+    /// What a person told the agent.
+    Prompt,
+    /// What a tool gave back.
+    Output,
+    /// Any other argument of a call.
+    Argument,
+}
+
+/// One text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TextFact {
+    /// What it is.
+    pub role: TextRole,
+    /// Index of its file in [`Facts::paths`].
+    pub path: Option<u32>,
+    /// The whole text before the call; none when there was none.
+    pub before: Option<String>,
+    /// The text as the call makes it, whole as far as that is known.
+    pub after: String,
+    /// The parts of `after` that the call brings, in bytes, in order, each whole lines.
+    pub added: Vec<std::ops::Range<usize>>,
+    /// Why not all of it is known, one sentence; empty when it is.
+    pub gap: String,
+}
+
 /// One scalar argument.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ArgFact {
@@ -276,6 +311,8 @@ pub struct CommandFact {
     pub source: String,
     /// Redirections.
     pub redirects: Vec<Redirect>,
+    /// Its here-document or here-string, when that is static.
+    pub input: Option<String>,
     /// File names of the programs around it, outermost first.
     pub wrappers: Vec<String>,
     /// Pipeline number, stage and count of stages, when it stands in a pipe.

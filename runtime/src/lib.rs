@@ -54,13 +54,17 @@ pub mod explain;
 pub mod facts;
 pub mod fold;
 pub mod glob;
+pub mod outside;
 pub mod program;
 pub mod run_match;
+pub mod secret;
 pub mod table;
 pub mod verdict;
 
 pub use checksum::checksum;
-pub use decide::{Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide, work};
+pub use decide::{
+    Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide, decide_with, work,
+};
 pub use facts::Facts;
 pub use table::{Table, TableError};
 pub use verdict::{Decision, Verdict};

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: at decision time no rule is looked at that has no matching pattern.
 
+use super::content::Needles;
 use super::runs::runs;
 use super::sets::Sets;
 use super::store::{Range, Store};
@@ -29,6 +30,9 @@ struct Draft {
     miss: [u32; 3],
     args: BTreeMap<String, u32>,
     only: BTreeSet<u32>,
+    /// Needle and rank.
+    content: Vec<[u32; 2]>,
+    checks: Vec<u32>,
 }
 
 fn missing() -> EmitError {
@@ -39,7 +43,7 @@ fn missing() -> EmitError {
 pub(super) fn groups(
     policy: &Policy,
     emitted: &[Emitted],
-    sets: &mut Sets<'_>,
+    (sets, needles): (&mut Sets<'_>, &Needles<'_>),
     store: &mut Store,
 ) -> Result<Vec<Range>, EmitError> {
     let voided: BTreeSet<u32> = policy.excepts.iter().map(|e| e.line.0).collect();
@@ -52,7 +56,7 @@ pub(super) fn groups(
         let draft = drafts.entry(key(policy, line)?).or_default();
         draft.line.get_or_insert(line);
         match index {
-            Some(index) => draft.pattern(policy, rank, index, voided.contains(&line.0))?,
+            Some(index) => draft.pattern(policy, (rank, index), voided.contains(&line.0), needles)?,
             None => draft.miss(policy, rank, line)?,
         }
     }
@@ -101,7 +105,13 @@ fn key(policy: &Policy, line: LineId) -> Result<Key, EmitError> {
 }
 
 impl Draft {
-    fn pattern(&mut self, policy: &Policy, rank: u32, index: usize, voided: bool) -> Result<(), EmitError> {
+    fn pattern(
+        &mut self,
+        policy: &Policy,
+        (rank, index): (u32, usize),
+        voided: bool,
+        needles: &Needles<'_>,
+    ) -> Result<(), EmitError> {
         let pattern = policy.patterns.get(index).ok_or_else(missing)?;
         let line = policy.lines.get(pattern.line.0 as usize).ok_or_else(missing)?;
         if line.verb == Verb::Only {
@@ -117,6 +127,8 @@ impl Draft {
             Matcher::Arg(_) => matcher::ARG,
             Matcher::Run(_) => matcher::RUN,
             Matcher::Shell(_) => matcher::SHELL,
+            Matcher::Content(..) | Matcher::Secret(..) => matcher::CONTENT,
+            Matcher::Check(_) => matcher::CHECK,
             Matcher::Always => matcher::ALWAYS,
         };
         match &pattern.matcher {
@@ -131,6 +143,10 @@ impl Draft {
             }
             Matcher::Run(_) => self.runs.entry(pattern.grant).or_default().push((rank, index)),
             Matcher::Shell(_) => self.shell.push(rank),
+            Matcher::Content(..) | Matcher::Secret(..) => {
+                self.content.push([needles.of_matcher(&pattern.matcher).ok_or_else(missing)?, rank]);
+            }
+            Matcher::Check(_) => self.checks.push(rank),
             Matcher::Always => {
                 self.always.push(rank);
                 self.otherwise = self.otherwise.max(rank);
@@ -148,7 +164,7 @@ impl Draft {
             Kind::Domain => domain,
             Kind::Command | Kind::Run | Kind::Shell => command,
             Kind::Arg => self.args.entry(line.arg.clone()).or_default(),
-            Kind::Call => return Ok(()),
+            Kind::Call | Kind::Content | Kind::Check => return Ok(()),
         };
         *slot = rank.max(*slot);
         Ok(())
@@ -195,6 +211,10 @@ impl Draft {
         }
         let only: Vec<u32> = self.only.into_iter().collect();
         let only = store.numbers(&only);
+        let mut content = self.content;
+        content.sort_unstable();
+        let content = store.numbers(content.as_flattened());
+        let checks = store.numbers(&self.checks);
         let [path, domain, command] = self.miss;
         let otherwise = if role == role::RULE { self.otherwise } else { 0 };
         store.record(
@@ -218,6 +238,10 @@ impl Draft {
                 args,
                 only.first,
                 only.count,
+                content.first,
+                content.count,
+                checks.first,
+                checks.count,
             ],
         );
         Ok(())

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: the same policy gives the same bytes on every machine; nothing in them depends on where they lie.
 
+mod content;
 mod groups;
 #[cfg(test)]
 mod meaning;
@@ -18,6 +19,7 @@ use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
 use policy_runtime::table::layout::{self, Section, at, matcher};
 use policy_runtime::table::{content_start, seal};
+use content::Needles;
 use sets::Sets;
 use std::fmt;
 use store::{Range, Store};
@@ -59,6 +61,7 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
     let mut store = Store::default();
     let emitted = rank(policy)?;
     let globals = globals(policy, &mut store)?;
+    let needles = Needles::of(policy);
     let mut sets = Sets::of(policy);
     let over_sets = sets.automata(policy, &mut store)?;
     info(policy, &globals, &over_sets, &mut store);
@@ -70,7 +73,7 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
         let (include, exclude) = (store.text_list(&within.include), store.text_list(&within.exclude));
         store.record(Section::Withins, &[include.first, include.count, exclude.first, exclude.count]);
     }
-    let scopes = groups::groups(policy, &emitted, &mut sets, &mut store)?;
+    let scopes = groups::groups(policy, &emitted, (&mut sets, &needles), &mut store)?;
     sets.records(&mut store);
     for (scope, groups) in policy.scopes.iter().zip(scopes) {
         let (events, labels) = (store.text_list(&scope.events), store.text_list(&scope.labels));
@@ -78,9 +81,10 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
         let row: Vec<u32> = [events, labels, groups, tools].iter().flat_map(|r| [r.first, r.count]).collect();
         store.record(Section::Scopes, &row);
     }
+    needles.write(policy, &mut store)?;
     blocks(policy, &mut store);
-    lines(policy, &emitted, &sets, &mut store);
-    patterns(policy, &emitted, &sets, &mut store);
+    lines(policy, &emitted, (&sets, &needles), &mut store);
+    patterns(policy, &emitted, (&sets, &needles), &mut store);
     programs::programs(&mut store, &policy.programs);
     if store.too_large() {
         return Err(EmitError::new("the table grows over 4 GiB"));
@@ -144,6 +148,8 @@ fn info(policy: &Policy, globals: &[Range; 5], over_sets: &[Range; sets::AUTOMAT
     row.extend(globals.iter().flat_map(|range| [range.first, range.count]));
     row.extend(programs::halves(store.programs_sum()));
     row.extend(over_sets.iter().flat_map(|range| [range.first, range.count]));
+    let checks = policy.lines.iter().any(|line| line.kind == crate::ir::Kind::Check);
+    row.push(u32::from(checks));
     store.record(Section::Info, &row);
 }
 
@@ -248,7 +254,12 @@ fn blocks(policy: &Policy, store: &mut Store) {
     }
 }
 
-fn lines(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Store) {
+fn lines(
+    policy: &Policy,
+    emitted: &[Emitted],
+    (sets, needles): (&Sets<'_>, &Needles<'_>),
+    store: &mut Store,
+) {
     let mut ranks: Vec<Vec<u32>> = vec![Vec::new(); policy.lines.len()];
     for (rank, pattern) in (1u32..).zip(emitted) {
         let line = match pattern {
@@ -266,7 +277,7 @@ fn lines(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Stor
         let first = store.records(Section::Excepts, 5);
         let mut count = 0;
         while let Some(except) = excepts.next_if(|e| e.line.0 == number) {
-            let [kind, a, b] = matcher_words(&except.matcher, sets, store);
+            let [kind, a, b] = matcher_words(&except.matcher, (sets, needles), store);
             store.record(Section::Excepts, &[number, kind, u32::from(except.grant), a, b]);
             count += 1;
         }
@@ -297,13 +308,18 @@ fn lines(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Stor
     }
 }
 
-fn patterns(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut Store) {
+fn patterns(
+    policy: &Policy,
+    emitted: &[Emitted],
+    (sets, needles): (&Sets<'_>, &Needles<'_>),
+    store: &mut Store,
+) {
     for pattern in emitted {
         let row = match pattern {
             Emitted::Pattern(index) => {
                 let Some(pattern) = policy.patterns.get(*index) else { continue };
                 let text = store.text(&pattern.text);
-                let [kind, a, b] = matcher_words(&pattern.matcher, sets, store);
+                let [kind, a, b] = matcher_words(&pattern.matcher, (sets, needles), store);
                 [pattern.line.0, text.first, text.count, kind, u32::from(pattern.grant), a, b]
             }
             Emitted::Miss(line) => {
@@ -315,7 +331,11 @@ fn patterns(policy: &Policy, emitted: &[Emitted], sets: &Sets<'_>, store: &mut S
     }
 }
 
-fn matcher_words(matcher: &Matcher, sets: &Sets<'_>, store: &mut Store) -> [u32; 3] {
+fn matcher_words(
+    matcher: &Matcher,
+    (sets, needles): (&Sets<'_>, &Needles<'_>),
+    store: &mut Store,
+) -> [u32; 3] {
     let mut text = |kind: u32, text: &str| {
         let range = store.text(text);
         [kind, range.first, range.count]
@@ -327,6 +347,10 @@ fn matcher_words(matcher: &Matcher, sets: &Sets<'_>, store: &mut Store) -> [u32;
         Matcher::Arg(glob) => text(matcher::ARG, glob),
         Matcher::Run(pattern) => [matcher::RUN, programs::run(store, pattern, sets), 0],
         Matcher::Shell(mask) => [matcher::SHELL, *mask, 0],
+        Matcher::Content(view, _) | Matcher::Secret(view, _) => {
+            [matcher::CONTENT, needles.of_matcher(matcher).unwrap_or(u32::MAX), *view as u32]
+        }
+        Matcher::Check(options) => text(matcher::CHECK, options),
         Matcher::Always => [matcher::ALWAYS, 0, 0],
     }
 }

@@ -72,6 +72,16 @@ impl Store {
         at
     }
 
+    /// What the scanner reads.
+    pub(super) fn scan(&mut self, bytes: &[u8]) {
+        let len = self.number(bytes.len());
+        if let Some(section) = self.section(Section::Scan) {
+            section.extend(len.to_le_bytes());
+            section.extend_from_slice(bytes);
+            section.resize(section.len().next_multiple_of(4), 0);
+        }
+    }
+
     /// One record.
     pub(super) fn record(&mut self, section: Section, words: &[u32]) {
         debug_assert_eq!(

@@ -116,10 +116,6 @@ impl Builder<'_> {
     fn enforceable(&mut self, line: &ast::Line) -> bool {
         use ast::Subject;
         let (code, what, span) = if let Some(subject) = &line.subject
-            && matches!(subject.node, Subject::ContentSecret(_) | Subject::Content(_))
-        {
-            (Code::NotYetContent, "content lines", subject.span)
-        } else if let Some(subject) = &line.subject
             && matches!(
                 subject.node,
                 Subject::Payee(_)

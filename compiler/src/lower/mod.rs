@@ -3,6 +3,7 @@
 //! INVARIANT: patterns leave sorted by rank; whatever cannot be enforced is an error here, never left out.
 
 mod block;
+mod content;
 mod line;
 mod program;
 mod said;
@@ -73,6 +74,7 @@ pub(crate) fn lower(sources: &SourceMap, resolved: &Resolved, plan: &Plan<'_>, s
     }
     builder.settings(resolved, plan);
     builder.take_programs(resolved);
+    builder.take_secrets(resolved);
     for (number, rule) in plan.rules.iter().enumerate() {
         builder.rule(rule, number);
     }

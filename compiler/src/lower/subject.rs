@@ -66,6 +66,26 @@ impl Builder<'_> {
             }
             ast::Subject::Shell(features) => self.shell(features, span, grant),
             ast::Subject::Run(run) => self.run(home, run, grant),
+            ast::Subject::Content { view, patterns } => {
+                self.in_guard(home, span, "content")?;
+                let patterns = patterns.iter().map(|pattern| Found {
+                    text: shown(&pattern.node),
+                    matcher: ir::Matcher::Content(*view, pattern.node.clone()),
+                    words: 0,
+                    bytes: super::number(pattern.node.len()),
+                    span: pattern.span,
+                });
+                let patterns = patterns.collect();
+                Some(Lowered { kind: ir::Kind::Content, arg: String::new(), patterns, excepts: Vec::new() })
+            }
+            ast::Subject::ContentSecret { view, names } => {
+                self.in_guard(home, span, "content")?;
+                Some(self.secrets_line(home, *view, names.as_ref(), span))
+            }
+            ast::Subject::Check { name, options } => {
+                self.in_guard(home, span, "check")?;
+                Some(self.check_line(name, options, span))
+            }
             // The others were refused before.
             _ => None,
         }
@@ -266,7 +286,7 @@ impl Builder<'_> {
         set
     }
 
-    fn wrappers(&mut self, home: &Home<'_>, names: &ast::Names) -> Vec<String> {
+    pub(super) fn wrappers(&mut self, home: &Home<'_>, names: &ast::Names) -> Vec<String> {
         let mut out = Vec::new();
         for (name, span) in self.lists.scope_names(home.instance.file, &names.names, self.sink) {
             if name.glob && name.text.contains(['*', '?', '{', '\\']) {

@@ -295,7 +295,7 @@ fn matcher(random: &mut Random, kind: Kind, name: &str) -> Matcher {
         }
         Kind::Shell => Matcher::Shell(1 << random.below(3)),
         Kind::Run => Matcher::Run(run(random)),
-        Kind::Call => Matcher::Always,
+        Kind::Call | Kind::Content | Kind::Check => Matcher::Always,
     }
 }
 

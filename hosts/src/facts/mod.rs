@@ -10,6 +10,7 @@ mod key;
 mod path;
 mod resolve;
 mod spelling;
+mod text;
 mod tool;
 mod unset;
 mod url;
@@ -17,7 +18,8 @@ mod value;
 mod words;
 
 pub use path::MAX_PATH_BYTES;
-pub use resolve::{DiskResolver, NoResolver, Resolution, Resolver};
+pub use resolve::{DiskResolver, FileText, NoResolver, Resolution, Resolver};
+pub use text::texts;
 
 use crate::call::{Call, Places};
 use path::{Named, Namer};

@@ -35,6 +35,20 @@ pub enum Resolution {
     Unknown,
 }
 
+/// The text of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileText {
+    /// There is no such file.
+    Absent,
+    /// What is in it.
+    Text(String),
+    /// It could not be told: not a file, too large, not to be read.
+    Unknown,
+}
+
+/// Largest file whose text is looked at, bytes.
+const MOST_TEXT: u64 = 5_000_000;
+
 /// Follows the links of a path.
 pub trait Resolver {
     /// Where an absolute path leads. Dot segments are taken as the system takes them: `..` behind a link is the parent
@@ -44,6 +58,11 @@ pub trait Resolver {
     /// The names in a folder, for a pattern to match; `None` when they could not be told.
     fn entries(&self, _folder: &Path) -> Option<Vec<Entry>> {
         Some(Vec::new())
+    }
+
+    /// The text of a file by its absolute path.
+    fn text(&self, _path: &Path) -> FileText {
+        FileText::Unknown
     }
 }
 
@@ -318,6 +337,25 @@ impl Resolver for DiskResolver {
             }
         }
         if here == lexical { Resolution::Same } else { Resolution::Other(here) }
+    }
+
+    fn text(&self, path: &Path) -> FileText {
+        let path = match self.resolve(path) {
+            Resolution::Same => path.to_path_buf(),
+            Resolution::Other(path) => path,
+            Resolution::Unknown => return FileText::Unknown,
+        };
+        match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_file() && metadata.len() <= MOST_TEXT => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return FileText::Absent,
+            _ => return FileText::Unknown,
+        }
+        let mut bytes = Vec::new();
+        let read = std::fs::File::open(&path).and_then(|file| file.take(MOST_TEXT).read_to_end(&mut bytes));
+        match (read, String::from_utf8(bytes)) {
+            (Ok(_), Ok(text)) => FileText::Text(text),
+            _ => FileText::Unknown,
+        }
     }
 
     fn entries(&self, folder: &Path) -> Option<Vec<Entry>> {

@@ -3,10 +3,12 @@
 //! INVARIANT: a guard can only tighten; an exception opens findings of its own guard and nothing else.
 
 use super::matching::{Hit, Matching, Subject};
-use super::report::{Class, Found, Report, Value};
+use super::report::{Class, Found, Report, Spot, Value};
+use super::texts::Texts;
 use super::rules::{Sort, class, miss_rank, present, same_name, word};
 use super::values::Ready;
 use super::{Call, Stop};
+use crate::outside::Outside;
 use crate::run_match::Match;
 use crate::table::groups::{Group, Role};
 use crate::table::{Line, Verb};
@@ -17,6 +19,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn judge<'f>(
     matching: &mut Matching<'_, 'f>,
     call: &Call<'_, 'f>,
+    texts: &mut Texts<'f>,
+    outside: &dyn Outside,
     report: &mut Report,
 ) -> Result<(), Stop> {
     let of = |role| -> Vec<Group> { call.groups.iter().copied().filter(|g| g.role == role).collect() };
@@ -49,19 +53,20 @@ pub(super) fn judge<'f>(
             other => other?,
         }
     }
-    judge.call(&guards)
+    judge.call(&guards)?;
+    judge.texts(&guards, texts, outside)
 }
 
-struct Judge<'j, 'm, 't, 'f> {
-    matching: &'m mut Matching<'t, 'f>,
-    call: &'j Call<'j, 'f>,
+pub(super) struct Judge<'j, 'm, 't, 'f> {
+    pub(super) matching: &'m mut Matching<'t, 'f>,
+    pub(super) call: &'j Call<'j, 'f>,
     exceptions: &'j [Group],
-    report: &'j mut Report,
+    pub(super) report: &'j mut Report,
 }
 
-impl<'t> Judge<'_, '_, 't, '_> {
+impl<'t, 'f> Judge<'_, '_, 't, 'f> {
     /// A guard looks at a value when any of its places may lie within.
-    fn lies(&self, group: &Group, places: &[usize]) -> Result<Match, Stop> {
+    pub(super) fn lies(&self, group: &Group, places: &[usize]) -> Result<Match, Stop> {
         let mut most = Match::No;
         for index in places {
             let place = self.call.values.places.get(*index).ok_or(Stop::Damaged)?;
@@ -209,7 +214,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
         Ok(())
     }
 
-    fn finding(
+    pub(super) fn finding(
         &mut self,
         line: &Line<'t>,
         rank: u32,
@@ -217,6 +222,21 @@ impl<'t> Judge<'_, '_, 't, '_> {
         ready: Option<&Ready<'_>>,
         value: Value,
         why: Option<String>,
+    ) -> Result<(), Stop> {
+        self.finding_at(line, rank, sure, ready, value, why, Spot::default())
+    }
+
+    /// A finding at a spot of a text.
+    #[expect(clippy::too_many_arguments, reason = "one place where everything about a finding comes together")]
+    pub(super) fn finding_at(
+        &mut self,
+        line: &Line<'t>,
+        rank: u32,
+        sure: bool,
+        ready: Option<&Ready<'_>>,
+        value: Value,
+        why: Option<String>,
+        spot: Spot,
     ) -> Result<(), Stop> {
         if let Some(rank) = self.opened(line.block, ready)? {
             let guard = self.matching.table.block(line.block)?.name;
@@ -228,6 +248,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
                 rank,
                 value,
                 why,
+                spot: Spot::default(),
             });
             return Ok(());
         }
@@ -240,7 +261,7 @@ impl<'t> Judge<'_, '_, 't, '_> {
             return Ok(());
         }
         let class = if sure { Class::Guard } else { Class::MaybeGuard };
-        self.report.finding(Found { decision, class, sure, rank, value, why }, line.verb, line.block);
+        self.report.finding(Found { decision, class, sure, rank, value, why, spot }, line.verb, line.block);
         Ok(())
     }
 

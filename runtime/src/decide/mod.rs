@@ -11,10 +11,12 @@ mod place;
 mod report;
 mod rules;
 mod same;
+mod texts;
 mod values;
 mod views;
 
 use crate::facts::{Facts, ToolName};
+use crate::outside::{Nobody, Outside};
 use crate::table::groups::Group;
 use crate::table::layout::Section;
 use crate::table::{Damaged, Table};
@@ -61,9 +63,15 @@ impl From<Damaged> for Stop {
 /// Every reading of the tool's name is decided, and the strictest holds.
 #[must_use]
 pub fn decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Verdict {
+    decide_with(table, facts, context, &Nobody)
+}
+
+/// As [`decide`], with somebody to ask for what checks find.
+#[must_use]
+pub fn decide_with(table: &Table<'_>, facts: &Facts, context: &Context, outside: &dyn Outside) -> Verdict {
     let facts = &*marks::known(facts);
     let mut matching = matching::Matching::new(*table, facts);
-    try_decide(&mut matching, table, facts, context).unwrap_or_else(|_| report::damaged())
+    try_decide(&mut matching, table, facts, (context, outside)).unwrap_or_else(|_| report::damaged())
 }
 
 /// How many steps of comparing texts a decision takes; for tests that bound the work.
@@ -71,7 +79,7 @@ pub fn decide(table: &Table<'_>, facts: &Facts, context: &Context) -> Verdict {
 pub fn work(table: &Table<'_>, facts: &Facts, context: &Context) -> u64 {
     let facts = &*marks::known(facts);
     let mut matching = matching::Matching::new(*table, facts);
-    let _ = try_decide(&mut matching, table, facts, context);
+    let _ = try_decide(&mut matching, table, facts, (context, &Nobody));
     matching.spent()
 }
 
@@ -79,9 +87,10 @@ fn try_decide<'f>(
     matching: &mut matching::Matching<'_, 'f>,
     table: &Table<'_>,
     facts: &'f Facts,
-    context: &Context,
+    (context, outside): (&Context, &dyn Outside),
 ) -> Result<Verdict, Stop> {
     let mut report = Report::new();
+    let mut texts = texts::Texts::new(facts);
     let values = values::Values::new(matching, &mut report)?;
     let nameless = [ToolName::default()];
     let readings = if facts.readings.is_empty() { &nameless } else { facts.readings.as_slice() };
@@ -91,7 +100,7 @@ fn try_decide<'f>(
             let call = Call { values: &values, groups: &groups, context };
             // What was found before a limit stays found.
             let rules = rules::judge(matching, &call, &mut report);
-            guards::judge(matching, &call, &mut report).and(rules)
+            guards::judge(matching, &call, &mut texts, outside, &mut report).and(rules)
         };
         match judge() {
             Err(Stop::Limit) => {

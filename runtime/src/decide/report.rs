@@ -3,7 +3,7 @@
 //! INVARIANT: the deciding step is never dropped, however many are found; every verdict has a step.
 
 use super::Stop;
-use crate::facts::Facts;
+use crate::facts::{Facts, TextRole};
 use crate::table::records::Matcher;
 use crate::table::{Table, Verb};
 use crate::verdict::{Decision, Finding, Place, Severity, Step, Verdict};
@@ -24,6 +24,22 @@ pub(super) enum Value {
     Arg(usize),
     Script(usize),
     Opaque(usize),
+    Text(usize),
+}
+
+/// Where in a text something was found, and what is said of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Spot {
+    pub(super) line: u32,
+    pub(super) column: u32,
+    /// As it may be shown.
+    pub(super) shown: String,
+    /// Instead of what the line of the policy suggests; empty for none.
+    pub(super) suggest: String,
+    /// What a check says; empty for none.
+    pub(super) message: String,
+    /// No worse than this.
+    pub(super) at_most: Option<Severity>,
 }
 
 /// Who says it; the order in which one is preferred as the deciding step.
@@ -48,6 +64,7 @@ pub(super) struct Found {
     pub(super) rank: u32,
     pub(super) value: Value,
     pub(super) why: Option<String>,
+    pub(super) spot: Spot,
 }
 
 impl Found {
@@ -90,6 +107,7 @@ impl Report {
             rank: 0,
             value,
             why: Some(why),
+            spot: Spot::default(),
         });
     }
 
@@ -137,6 +155,7 @@ impl Report {
             rank: 0,
             value: Value::Call,
             why: Some("nothing is known of the call".to_owned()),
+            spot: Spot::default(),
         });
         let decision = best.decision;
         self.found.sort_by_key(|found| std::cmp::Reverse(found.key()));
@@ -186,6 +205,19 @@ fn text(facts: &Facts, value: Value) -> String {
             facts.args.get(index).map_or(String::new(), |a| format!("{}: {}", a.name, a.value))
         }
         Value::Script(index) => facts.scripts.get(index).map_or(String::new(), |s| s.text.clone()),
+        Value::Text(index) => facts.texts.get(index).map_or(String::new(), |t| {
+            let path = t.path.and_then(|path| facts.paths.get(path as usize));
+            match path {
+                Some(path) => path.written.clone(),
+                None => match t.role {
+                    TextRole::File => "the file".to_owned(),
+                    TextRole::Command => "the command".to_owned(),
+                    TextRole::Prompt => "the prompt".to_owned(),
+                    TextRole::Output => "what the tool gave back".to_owned(),
+                    TextRole::Argument => "an argument".to_owned(),
+                },
+            }
+        }),
         Value::Opaque(index) => facts.opaque.get(index).map_or(String::new(), |o| match &o.origin {
             crate::facts::Origin::Arg(name) => name.clone(),
             crate::facts::Origin::Command(_) | crate::facts::Origin::Call => String::new(),
@@ -200,6 +232,7 @@ const fn noun(value: Value) -> &'static str {
         Value::Domain(_) => "host",
         Value::Command(_) | Value::Script(_) => "command",
         Value::Arg(_) => "argument",
+        Value::Text(_) => "text",
         Value::Call | Value::Opaque(_) => "call",
     }
 }
@@ -217,6 +250,12 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         ask_timeout: if found.decision == Decision::Ask { table.ask_timeout()? } else { None },
         guard: matches!(found.class, Class::Guard | Class::MaybeGuard),
     };
+    if found.spot.line > 0 {
+        step.value = format!("{}:{}:{}", step.value, found.spot.line, found.spot.column.max(1));
+    }
+    if !found.spot.shown.is_empty() {
+        step.value = format!("{}: {}", step.value, cut(&found.spot.shown));
+    }
     if found.class == Class::Default {
         let info_default = table.default()?;
         step.rule = "default".to_owned();
@@ -237,6 +276,12 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         step.matched = pattern.text.to_owned();
         step.suggest = line.suggest.to_owned();
         step.because = because(found, line.because, matches!(pattern.matcher, Matcher::Miss), &step.value);
+        if !found.spot.suggest.is_empty() {
+            step.suggest.clone_from(&found.spot.suggest);
+        }
+        if !found.spot.message.is_empty() {
+            step.because.clone_from(&found.spot.message);
+        }
         if found.decision == Decision::Ask && block.ask_timeout.is_some() {
             step.ask_timeout = block.ask_timeout;
         }
@@ -263,16 +308,20 @@ fn finding(table: &Table<'_>, facts: &Facts, found: &Found, verb: Verb) -> Resul
     };
     Ok(Finding {
         rule: step.rule,
-        severity: match verb {
-            Verb::Info => Severity::Info,
-            Verb::Deny | Verb::Only if found.sure => Severity::Error,
-            _ => Severity::Warning,
-        },
+        severity: severity(verb, found.sure).min(found.spot.at_most.unwrap_or(Severity::Error)),
         message,
         suggest: step.suggest,
         place: step.place,
-        line: 0,
+        line: found.spot.line,
     })
+}
+
+fn severity(verb: Verb, sure: bool) -> Severity {
+    match verb {
+        Verb::Info => Severity::Info,
+        Verb::Deny | Verb::Only if sure => Severity::Error,
+        _ => Severity::Warning,
+    }
 }
 
 /// The answer of a table that says what cannot be.

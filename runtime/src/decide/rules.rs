@@ -4,7 +4,7 @@
 //! before `allow`, then `only`'s no, then `otherwise`. So the greatest rank that matches decides.
 
 use super::matching::{Hit, Matching, Subject};
-use super::report::{Class, Found, Report, Value};
+use super::report::{Spot, Class, Found, Report, Value};
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::run_match::Match;
@@ -29,7 +29,7 @@ pub(super) fn class(kind: Kind) -> Sort {
         Kind::Domain => Sort::Domain,
         Kind::Command | Kind::Run | Kind::Shell => Sort::Command,
         Kind::Arg => Sort::Arg,
-        Kind::Call => Sort::None,
+        Kind::Call | Kind::Content | Kind::Check => Sort::None,
     }
 }
 
@@ -238,11 +238,27 @@ impl Judge<'_, '_, '_, '_> {
         } else {
             table.line(pattern.line)?.verb.decision()
         };
-        Ok(Found { decision, class: Class::Rule, sure: true, rank, value, why: None })
+        Ok(Found {
+            decision,
+            class: Class::Rule,
+            sure: true,
+            rank,
+            value,
+            why: None,
+            spot: Spot::default(),
+        })
     }
 
     fn possible(&self, value: Value, rank: u32) -> Result<Found, Stop> {
-        Ok(Found { decision: Decision::Ask, class: Class::Rule, sure: false, rank, value, why: None })
+        Ok(Found {
+            decision: Decision::Ask,
+            class: Class::Rule,
+            sure: false,
+            rank,
+            value,
+            why: None,
+            spot: Spot::default(),
+        })
     }
 
     /// The call itself, when it has no value: `otherwise`, else the default.
@@ -280,6 +296,7 @@ impl Judge<'_, '_, '_, '_> {
                         rank,
                         value: Value::Call,
                         why: Some(format!("the call has no {} at all", word(&line))),
+                        spot: Spot::default(),
                     });
                 }
             }
@@ -337,6 +354,7 @@ fn default(matching: &Matching<'_, '_>, value: Value) -> Result<Found, Stop> {
         rank: 0,
         value,
         why: None,
+        spot: Spot::default(),
     })
 }
 

@@ -178,6 +178,12 @@ impl<'f> Values<'f> {
         self.commands.get(at)
     }
 
+    /// The path with this number, or the first that is the same.
+    pub(super) fn path(&self, index: usize) -> Option<&Ready<'f>> {
+        let wanted = Value::Path(self.same.path(index));
+        self.paths.iter().find(|ready| ready.value == wanted)
+    }
+
     /// All of them, paths first.
     pub(super) fn all(&self) -> impl Iterator<Item = &Ready<'f>> {
         self.paths.iter().chain(&self.domains).chain(&self.commands).chain(&self.args)

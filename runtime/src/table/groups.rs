@@ -29,6 +29,8 @@ pub(crate) struct Group {
     pub(crate) miss_command: u32,
     pub(crate) args: Range,
     pub(crate) only: Range,
+    pub(crate) content: Range,
+    pub(crate) checks: Range,
 }
 
 /// The matchers of a group for one subject.
@@ -63,6 +65,8 @@ impl<'a> Table<'a> {
             miss_command: row.word(13)?,
             args: row.range(14)?,
             only: row.range(16)?,
+            content: row.range(18)?,
+            checks: row.range(20)?,
         })
     }
 

@@ -8,9 +8,9 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 3;
+pub const FORMAT: u16 = 4;
 /// The oldest format that this build reads.
-pub const OLDEST: u16 = 3;
+pub const OLDEST: u16 = 4;
 /// The meaning of the rules (`docs/semantics.md`).
 pub const SEMANTICS: u32 = 1;
 /// Bytes of a page; each has a sum.
@@ -55,7 +55,7 @@ pub enum Section {
     /// One record: name (text), default (0 none, 1 allow, 2 host, 3 ask, 4 deny), its file and line, ask timeout + 1,
     /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
     /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs; (offset, length) of the automata
-    /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded.
+    /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded; then whether there are checks.
     Info,
     /// UTF-8 text; a text is (offset, length).
     Texts,
@@ -79,7 +79,8 @@ pub enum Section {
     /// Line, matcher, grant, what the matcher is.
     Excepts,
     /// Role, withins (numbers), opens + 1, parts (range), always (numbers: ranks), shell (numbers: ranks), otherwise
-    /// rank, miss ranks of path, domain and command, argument names (range), only lines (numbers).
+    /// rank, miss ranks of path, domain and command, argument names (range), only lines (numbers), needles with their ranks
+    /// (numbers, by twos), checks (numbers: ranks).
     Groups,
     /// Subject, grant, has excepts, (offset, length) in automata, all ranks (numbers); for run: range of run keys.
     Parts,
@@ -101,6 +102,12 @@ pub enum Section {
     /// Sets of operands: lists of paths, texts, paths taken back, texts taken back; each the word in [`Section::Runs`] plus
     /// one, 0 for none; whether patterns are found by it.
     Sets,
+    /// By what the scanner calls it: 0 for a pattern of a line, else the number of the secret plus one.
+    Needles,
+    /// Name, entropy (hundredths of a bit), checksum, samples (text list), because, suggest.
+    Secrets,
+    /// What the scanner reads.
+    Scan,
 }
 
 /// The word of [`Section::Info`] at which the automata over sets begin.
@@ -114,10 +121,10 @@ pub fn set_id(set: u32, except: bool) -> Option<u32> {
 }
 
 /// How many sections there are.
-pub const SECTIONS: usize = 21;
+pub const SECTIONS: usize = 24;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [27, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 18, 9, 3, 4, 1, 1, 5, 1, 1, 5];
+pub const WIDTH: [usize; SECTIONS] = [28, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;
@@ -150,6 +157,10 @@ pub mod matcher {
     pub const ALWAYS: u32 = 6;
     /// What an `only` line says to a value that it does not match.
     pub const MISS: u32 = 7;
+    /// Needle of the scanner, view.
+    pub const CONTENT: u32 = 8;
+    /// Options of a check.
+    pub const CHECK: u32 = 9;
 }
 
 /// The set of an id, and whether it is what is taken back from it.

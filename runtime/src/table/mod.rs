@@ -152,6 +152,23 @@ impl<'a> Table<'a> {
         Ok(range.within(rows.len())?.map(move |index| rows.get(index)?.word(0)))
     }
 
+    /// What the scanner reads: its length, then its bytes.
+    pub(crate) fn scan(&self) -> Read<&'a [u8]> {
+        let section = self.section(Section::Scan);
+        let len = section.u32_at(0)? as usize;
+        section.get(4, len)
+    }
+
+    /// Whether anything of it looks at texts, so that they have to be made.
+    #[must_use]
+    pub fn looks_at_texts(&self) -> bool {
+        self.rows(Section::Needles).len() > 0 || self.flags_checks()
+    }
+
+    fn flags_checks(&self) -> bool {
+        self.row(Section::Info, 0).and_then(|row| row.word(27)).is_ok_and(|word| word != 0)
+    }
+
     /// An automaton by place and length.
     pub(crate) fn automaton(&self, range: Range) -> Read<Bytes<'a>> {
         self.section(Section::Automata).part(range.first as usize, range.count as usize)

@@ -135,11 +135,24 @@ pub enum Kind {
     Arg,
     /// The call itself.
     Call,
+    /// Text that the call brings.
+    Content,
+    /// What a built-in check finds.
+    Check,
 }
 
 impl Kind {
-    const ALL: [Kind; 7] =
-        [Kind::Path, Kind::Domain, Kind::Command, Kind::Run, Kind::Shell, Kind::Arg, Kind::Call];
+    const ALL: [Kind; 9] = [
+        Kind::Path,
+        Kind::Domain,
+        Kind::Command,
+        Kind::Run,
+        Kind::Shell,
+        Kind::Arg,
+        Kind::Call,
+        Kind::Content,
+        Kind::Check,
+    ];
 
     /// As it is written; empty for the call.
     #[must_use]
@@ -152,6 +165,8 @@ impl Kind {
             Kind::Shell => "shell",
             Kind::Arg => "arg",
             Kind::Call => "",
+            Kind::Content => "content",
+            Kind::Check => "check",
         }
     }
 }
@@ -233,6 +248,25 @@ pub(crate) enum Matcher<'a> {
     Shell(u32),
     Always,
     Miss,
+    /// A needle of the scanner, and the view it is looked for in.
+    Content(u32, View),
+    /// A check, by the name of its line, with its options.
+    Check(&'a str),
+}
+
+/// Which part of a text a content line looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum View {
+    /// What the call adds.
+    Added,
+    /// The text as it was.
+    Before,
+    /// The text as it will be.
+    After,
+}
+
+impl View {
+    pub(crate) const ALL: [View; 3] = [View::Added, View::Before, View::After];
 }
 
 fn more(word: u32) -> Option<u32> {
@@ -475,6 +509,8 @@ impl<'a> Table<'a> {
             matcher::SHELL => Matcher::Shell(a),
             matcher::ALWAYS => Matcher::Always,
             matcher::MISS => Matcher::Miss,
+            matcher::CONTENT => Matcher::Content(a, *View::ALL.get(b as usize).ok_or(Damaged)?),
+            matcher::CHECK => Matcher::Check(self.text(a, b)?),
             _ => return Err(Damaged),
         })
     }

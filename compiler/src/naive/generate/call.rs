@@ -349,6 +349,7 @@ fn command(random: &mut Random, facts: &mut Facts, (script, index, count): (u32,
         network: false,
         sent,
         word_paths,
+        input: None,
         redirects,
         wrappers: (0..random.below(6).saturating_sub(3))
             .map(|_| random.pick(&["sudo", "env", "/usr/bin/SUDO", "su.exe"]).to_owned())

@@ -1,0 +1,235 @@
+//! What lines say about texts: secrets, and checks.
+//!
+//! INVARIANT: a secret that nothing can find, a name that no block has and an option that cannot be read are errors.
+
+use super::subject::{Found, Lowered};
+use super::{Builder, number};
+use crate::code::Code;
+use crate::ir;
+use crate::lower::line::Home;
+use crate::resolve::Resolved;
+use crate::text::nearest;
+use policy_grammar::ast::{self, SecretPart};
+use policy_grammar::source::Span;
+use policy_runtime::outside::{FIELD, OPTION};
+use policy_runtime::secret::Checksum;
+
+/// Bytes between a keyword and the value behind it.
+const MOST_BETWEEN: usize = 40;
+
+impl Builder<'_> {
+    /// Takes every `secret` block; of one name the first, and a file's own come before a pack's.
+    pub(super) fn take_secrets(&mut self, resolved: &Resolved) {
+        for unit in &resolved.units {
+            for item in &unit.tree.items {
+                let ast::Item::Secret { name, parts, span } = item else { continue };
+                if self.policy.secrets.iter().any(|secret| secret.name == name.node) {
+                    continue;
+                }
+                let secret = self.secret(unit.file, name, parts, *span);
+                self.policy.secrets.extend(secret);
+            }
+        }
+    }
+
+    fn secret(
+        &mut self,
+        file: policy_grammar::source::FileId,
+        name: &ast::Text,
+        parts: &[SecretPart],
+        span: Span,
+    ) -> Option<ir::Secret> {
+        let mut secret =
+            ir::Secret { name: name.node.clone(), place: self.place(span), ..ir::Secret::default() };
+        let mut keywords = Vec::new();
+        for part in parts {
+            match part {
+                SecretPart::Keyword(list) => {
+                    let texts = self.lists.patterns(file, list, self.sink);
+                    keywords.extend(texts.into_iter().map(|quoted| quoted.text));
+                }
+                SecretPart::Pattern(text) => secret.patterns.push(text.node.clone()),
+                SecretPart::Entropy(text) => match text.node.parse::<f64>() {
+                    Ok(bits) if (0.0..=8.0).contains(&bits) => secret.entropy = (bits * 100.0) as u32,
+                    _ => self.sink.push(
+                        Code::BadSecret
+                            .error("entropy is bits a character, from 0 to 8", text.span, "no such number")
+                            .with_help("random letters and digits have about 4; write `entropy 3.5`"),
+                    ),
+                },
+                SecretPart::Checksum(text) => {
+                    match Checksum::ALL.iter().position(|(_, word)| *word == text.node) {
+                        Some(at) => secret.checksum = number(at),
+                        None => {
+                            let words: Vec<&str> = Checksum::ALL.iter().map(|(_, word)| *word).collect();
+                            self.sink.push(
+                                Code::BadSecret
+                                    .error(
+                                        format!("no checksum is named `{}`", text.node),
+                                        text.span,
+                                        "not a checksum",
+                                    )
+                                    .with_help(format!("the checksums are {}", words.join(", "))),
+                            );
+                        }
+                    }
+                }
+                SecretPart::Samples(list) => {
+                    let texts = self.lists.patterns(file, list, self.sink);
+                    secret.samples.extend(texts.into_iter().map(|quoted| quoted.text));
+                }
+                SecretPart::Because(text) => secret.because.clone_from(&text.node),
+                SecretPart::Suggest(text) => secret.suggest.clone_from(&text.node),
+                SecretPart::Expect(_) => {}
+            }
+        }
+        let bare = secret.patterns.is_empty();
+        if bare && keywords.is_empty() || bare && secret.entropy == 0 {
+            self.sink.push(
+                Code::BadSecret
+                    .error("the block does not say how the secret is found", span, "no pattern")
+                    .with_help("write `pattern r\"…\"`, or `keyword \"…\"` with `entropy 3.5`"),
+            );
+            return None;
+        }
+        if !keywords.is_empty() {
+            secret.patterns = with_keywords(&keywords, &secret.patterns);
+        }
+        Some(secret)
+    }
+
+    /// `content secret`: those of these names, or all that have a pattern of their own.
+    pub(super) fn secrets_line(
+        &mut self,
+        home: &Home<'_>,
+        view: ast::View,
+        names: Option<&ast::Names>,
+        span: Span,
+    ) -> Lowered {
+        let wanted: Option<Vec<String>> = names.map(|names| self.wrappers(home, names));
+        let mut patterns = Vec::new();
+        let all = self.policy.secrets.iter().zip(0_u32..);
+        let found: Vec<(String, u32)> = match &wanted {
+            // What is only guessed by its entropy has to be asked for by name.
+            None => all
+                .filter(|(secret, _)| !secret.name.starts_with("generic"))
+                .map(|(secret, number)| (secret.name.clone(), number))
+                .collect(),
+            Some(wanted) => all
+                .filter(|(secret, _)| wanted.contains(&secret.name))
+                .map(|(secret, number)| (secret.name.clone(), number))
+                .collect(),
+        };
+        for name in wanted.iter().flatten().filter(|name| !found.iter().any(|(own, _)| own == *name)) {
+            let error = Code::UnknownSecret.error(format!("no secret is named `{name}`"), span, "not a secret");
+            let near = nearest(name, self.policy.secrets.iter().map(|secret| secret.name.as_str()));
+            self.sink.push(match near {
+                Some(near) => error.with_help(format!("write `{near}`")),
+                None => error.with_help("add `use std/secrets`, or a block `secret NAME { … }`"),
+            });
+        }
+        if wanted.is_none() && found.is_empty() {
+            self.sink.push(
+                Code::UnknownSecret
+                    .error("the policy knows no secrets", span, "would find nothing")
+                    .with_help("add `use std/secrets`, or a block `secret NAME { … }`"),
+            );
+        }
+        for (name, secret) in found {
+            patterns.push(Found {
+                text: format!("secret {name}"),
+                matcher: ir::Matcher::Secret(view, secret),
+                words: 0,
+                bytes: 0,
+                span,
+            });
+        }
+        Lowered { kind: ir::Kind::Content, arg: String::new(), patterns, excepts: Vec::new() }
+    }
+
+    /// `check NAME with …`.
+    pub(super) fn check_line(
+        &mut self,
+        name: &ast::Text,
+        options: &[ast::CheckOption],
+        span: Span,
+    ) -> Lowered {
+        let mut text = String::new();
+        for option in options {
+            if !text.is_empty() {
+                text.push(OPTION);
+            }
+            text.push_str(&option.name.node);
+            text.push(FIELD);
+            match &option.value {
+                ast::CheckValue::Number(value) => {
+                    if value.node.parse::<i64>().is_err() {
+                        self.sink.push(
+                            Code::BadPattern
+                                .error("an option takes a whole number", value.span, "not a whole number")
+                                .with_help("write digits only, such as `500`"),
+                        );
+                    }
+                    text.push('n');
+                    text.push_str(&value.node);
+                }
+                ast::CheckValue::Quoted(value) | ast::CheckValue::Word(value) => {
+                    text.push('t');
+                    text.push_str(&plain(&value.node));
+                }
+                ast::CheckValue::List(values, _) => {
+                    text.push('l');
+                    let values: Vec<String> = values.iter().map(|value| plain(&value.node)).collect();
+                    text.push_str(&values.join(&FIELD.to_string()));
+                }
+            }
+        }
+        let matcher = ir::Matcher::Check(text);
+        let found = Found { text: format!("check {}", name.node), matcher, words: 0, bytes: 0, span };
+        Lowered {
+            kind: ir::Kind::Check,
+            arg: name.node.clone(),
+            patterns: vec![found],
+            excepts: Vec::new(),
+        }
+    }
+
+    /// Lines about texts stand in guards, and grant nothing.
+    pub(super) fn in_guard(&mut self, home: &Home<'_>, span: Span, word: &str) -> Option<()> {
+        if home.instance.kind == ir::BlockKind::Guard {
+            return Some(());
+        }
+        self.sink.push(
+            Code::TextOutsideGuard
+                .error(format!("a `{word}` line outside a guard"), span, "only guards look at texts")
+                .with_help("move the line into a guard; an exception opens it by a bare `open`"),
+        );
+        None
+    }
+}
+
+/// A text of an option without the characters that stand between options.
+fn plain(text: &str) -> String {
+    text.replace([OPTION, FIELD], " ")
+}
+
+/// Patterns that stand behind one of the keywords on the same line; without patterns, any value that is given to it.
+fn with_keywords(keywords: &[String], patterns: &[String]) -> Vec<String> {
+    let mut out = Vec::new();
+    for keyword in keywords {
+        let keyword = escaped(keyword);
+        if patterns.is_empty() {
+            out.push(format!(
+                r#"(?i:{keyword})[a-zA-Z0-9_.\-]{{0,20}}["'`\]]{{0,2}}[ \t]{{0,3}}(?::=|=>|=|:)[ \t]{{0,3}}["'`][!#-&(-_a-~]{{8,200}}["'`]"#
+            ));
+        }
+        for pattern in patterns {
+            out.push(format!(r"(?i:{keyword})[^\n]{{0,{MOST_BETWEEN}}}{pattern}"));
+        }
+    }
+    out
+}
+
+fn escaped(text: &str) -> String {
+    text.chars().flat_map(|c| (!c.is_ascii_alphanumeric()).then_some('\\').into_iter().chain([c])).collect()
+}

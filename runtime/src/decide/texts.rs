@@ -1,0 +1,287 @@
+//! What lines about texts find: the scanner's needles and built-in checks.
+//!
+//! INVARIANT: a text is scanned once for a decision, however many lines look at it; one that could not be scanned, or is
+//! not fully known, counts as not understood for every block that looks at it.
+
+use super::Stop;
+use super::guards::Judge;
+use super::report::{Spot, Value};
+use super::values::Ready;
+use crate::facts::{Facts, TextFact};
+use crate::outside::{Outside, Target};
+use crate::run_match::Match;
+use crate::secret::{self, Checksum, Conditions};
+use crate::table::groups::Group;
+use crate::table::layout::Section;
+use crate::table::read::Damaged;
+use crate::table::records::{Matcher, View};
+use crate::table::{Line, Table};
+use policy_scan::Scanner;
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+
+/// Most texts of one call.
+const MOST_TEXTS: usize = 1024;
+/// Most places of one needle in one text that are told.
+const MOST_PLACES: usize = 8;
+
+/// A place where a needle was found.
+#[derive(Debug, Clone)]
+struct Place {
+    needle: u32,
+    line: u32,
+    column: u32,
+    shown: String,
+}
+
+/// What was found in one text, by view.
+#[derive(Debug, Default)]
+struct Found {
+    added: Vec<Place>,
+    after: Vec<Place>,
+    before: Vec<Place>,
+    /// Why it was not scanned.
+    problem: Option<String>,
+}
+
+/// What was found in the texts of a call.
+pub(super) struct Texts<'f> {
+    facts: &'f Facts,
+    found: Option<Vec<Found>>,
+}
+
+impl<'f> Texts<'f> {
+    /// Nothing looked at yet.
+    pub(super) fn new(facts: &'f Facts) -> Texts<'f> {
+        Texts { facts, found: None }
+    }
+
+    fn found(&mut self, table: &Table<'_>) -> Result<&[Found], Stop> {
+        if self.found.is_none() {
+            let section = table.scan()?;
+            let scanner = Scanner::new(section).map_err(|_| Stop::Damaged)?;
+            let texts = self.facts.texts.iter().take(MOST_TEXTS);
+            self.found = Some(texts.map(|text| scan(table, &scanner, text)).collect::<Result<_, Stop>>()?);
+        }
+        Ok(self.found.as_deref().unwrap_or_default())
+    }
+}
+
+fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact) -> Result<Found, Stop> {
+    let mut found = Found::default();
+    let mut problem = None;
+    let mut pass = |whole: &str, parts: Option<&[Range<usize>]>| -> Result<(Vec<Place>, Vec<Place>), Stop> {
+        let (mut all, mut some) = (Places::default(), Places::default());
+        let mut damaged = false;
+        let outcome = scanner.scan(whole.as_bytes(), |hit| {
+            match judged(table, whole, hit) {
+                Ok(Some(place)) => {
+                    let (start, end) = (hit.start as usize, hit.end as usize);
+                    if parts.is_some_and(|parts| overlaps(parts, start, end)) {
+                        some.add(&place);
+                    }
+                    all.add(&place);
+                }
+                Ok(None) => {}
+                Err(_) => damaged = true,
+            }
+            if damaged { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if damaged {
+            return Err(Stop::Damaged);
+        }
+        if let Err(error) = outcome {
+            problem = Some(error.to_string());
+        }
+        Ok((all.places, some.places))
+    };
+    (found.after, found.added) = pass(&text.after, Some(&text.added))?;
+    if let Some(before) = &text.before {
+        found.before = pass(before, None)?.0;
+    }
+    found.problem = problem;
+    Ok(found)
+}
+
+/// Places, few for each needle.
+#[derive(Default)]
+struct Places {
+    counts: BTreeMap<u32, usize>,
+    places: Vec<Place>,
+}
+
+impl Places {
+    fn add(&mut self, place: &Place) {
+        let count = self.counts.entry(place.needle).or_default();
+        *count += 1;
+        if *count <= MOST_PLACES {
+            self.places.push(place.clone());
+        }
+    }
+}
+
+fn overlaps(parts: &[Range<usize>], start: usize, end: usize) -> bool {
+    let first = parts.partition_point(|part| part.end <= start);
+    parts.get(first).is_some_and(|part| part.start < end)
+}
+
+/// The place of a hit, unless it is no secret.
+fn judged(table: &Table<'_>, whole: &str, hit: &policy_scan::Hit<'_>) -> Result<Option<Place>, Damaged> {
+    let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    let matched = String::from_utf8_lossy(hit.text);
+    let mut place = Place {
+        needle: hit.id,
+        line: number(hit.line),
+        column: number(hit.column),
+        shown: matched.chars().take(80).collect(),
+    };
+    let secret = table.row(Section::Needles, hit.id)?.word(0)?;
+    let Some(secret) = secret.checked_sub(1) else { return Ok(Some(place)) };
+    let row = table.row(Section::Secrets, secret)?;
+    let (start, end) = (hit.start as usize, hit.end as usize);
+    if !secret::has_edges(whole.as_bytes(), start, end) {
+        return Ok(None);
+    }
+    let checksum = Checksum::ALL.get(row.word(3)? as usize).ok_or(Damaged)?.0;
+    let conditions = Conditions { entropy: row.word(2)?, checksum };
+    let value = secret::value(&matched);
+    let samples: Vec<&str> = table.texts(row.range(4)?)?.collect::<Result<_, Damaged>>()?;
+    if !secret::is_secret(value, &conditions, samples.into_iter()) {
+        return Ok(None);
+    }
+    place.shown = format!("{} {}", table.text_in(row, 0)?, secret::masked(value));
+    Ok(Some(place))
+}
+
+impl<'t, 'f> Judge<'_, '_, 't, 'f> {
+    /// Every text before every guard that looks at texts.
+    pub(super) fn texts(
+        &mut self,
+        guards: &[(Group, Match)],
+        texts: &mut Texts<'f>,
+        outside: &dyn Outside,
+    ) -> Result<(), Stop> {
+        let guards: Vec<&(Group, Match)> =
+            guards.iter().filter(|(group, _)| group.content.count > 0 || group.checks.count > 0).collect();
+        if guards.is_empty() {
+            return Ok(());
+        }
+        let facts = self.matching.facts;
+        let scans = guards.iter().any(|(group, _)| group.content.count > 0);
+        for index in 0..facts.texts.len().min(MOST_TEXTS) {
+            let Some(text) = facts.texts.get(index) else { continue };
+            let ready = text.path.and_then(|path| self.call.values.path(path as usize));
+            for (group, call) in &guards {
+                let lies = match ready {
+                    Some(ready) => self.lies(group, &ready.places)?,
+                    None => *call,
+                };
+                if lies == Match::No {
+                    continue;
+                }
+                let sure = lies == Match::Certain;
+                if !text.gap.is_empty() {
+                    self.report.floor(Value::Text(index), text.gap.clone());
+                }
+                if scans && group.content.count > 0 {
+                    let table = self.matching.table;
+                    let found = texts.found(&table)?;
+                    let Some(found) = found.get(index) else { continue };
+                    self.needles(group, found, (index, ready), sure)?;
+                }
+                self.checks(group, outside, Target::Text(index), (Value::Text(index), ready), sure)?;
+            }
+        }
+        if facts.texts.len() > MOST_TEXTS {
+            self.report.floor(Value::Call, format!("more than {MOST_TEXTS} texts"));
+        }
+        for (group, call) in &guards {
+            if group.checks.count == 0 || *call == Match::No {
+                continue;
+            }
+            let sure = *call == Match::Certain;
+            for index in 0..facts.commands.len().min(super::MOST_VALUES) {
+                let ready = self.call.values.command(index);
+                self.checks(group, outside, Target::Command(index), (Value::Command(index), ready), sure)?;
+            }
+            self.checks(group, outside, Target::Call, (Value::Call, None), sure)?;
+        }
+        Ok(())
+    }
+
+    /// What the scanner found, as the lines of a group see it.
+    fn needles(
+        &mut self,
+        group: &Group,
+        found: &Found,
+        (index, ready): (usize, Option<&Ready<'_>>),
+        sure: bool,
+    ) -> Result<(), Stop> {
+        let table = self.matching.table;
+        if let Some(problem) = &found.problem {
+            self.report.floor(Value::Text(index), problem.clone());
+        }
+        if found.after.is_empty() && found.before.is_empty() {
+            return Ok(());
+        }
+        let numbers = table.numbers(group.content)?.collect::<Result<Vec<u32>, Damaged>>()?;
+        let (pairs, _) = numbers.as_chunks::<2>();
+        for (view, places) in
+            [(View::Added, &found.added), (View::After, &found.after), (View::Before, &found.before)]
+        {
+            for place in places {
+                let first = pairs.partition_point(|[needle, _]| *needle < place.needle);
+                let same = pairs.get(first..).unwrap_or_default();
+                for [_, rank] in same.iter().take_while(|[needle, _]| *needle == place.needle) {
+                    let pattern = table.pattern(*rank)?;
+                    if !matches!(pattern.matcher, Matcher::Content(_, wanted) if wanted == view) {
+                        continue;
+                    }
+                    let line = table.line(pattern.line)?;
+                    let spot = Spot {
+                        line: place.line,
+                        column: place.column,
+                        shown: place.shown.clone(),
+                        ..Spot::default()
+                    };
+                    self.finding_at(&line, *rank, sure, ready, Value::Text(index), None, spot)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the checks of a group find in a target.
+    fn checks(
+        &mut self,
+        group: &Group,
+        outside: &dyn Outside,
+        target: Target,
+        (value, ready): (Value, Option<&Ready<'_>>),
+        sure: bool,
+    ) -> Result<(), Stop> {
+        let table = self.matching.table;
+        for rank in table.numbers(group.checks)? {
+            let rank = rank?;
+            let pattern = table.pattern(rank)?;
+            let line: Line<'t> = table.line(pattern.line)?;
+            let Matcher::Check(options) = pattern.matcher else { return Err(Stop::Damaged) };
+            let Some(remarks) = outside.check(line.arg, options, self.matching.facts, target) else {
+                self.report.floor(value, format!("the check `{}` is not available here", line.arg));
+                continue;
+            };
+            for remark in remarks.into_iter().take(MOST_PLACES) {
+                let spot = Spot {
+                    line: remark.line,
+                    column: remark.column,
+                    message: remark.message,
+                    suggest: remark.suggest,
+                    at_most: remark.at_most,
+                    ..Spot::default()
+                };
+                self.finding_at(&line, rank, sure, ready, value, None, spot)?;
+            }
+        }
+        Ok(())
+    }
+}
