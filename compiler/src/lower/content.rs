@@ -13,6 +13,7 @@ use policy_grammar::ast::{self, SecretPart};
 use policy_grammar::source::Span;
 use policy_runtime::outside::{FIELD, OPTION};
 use policy_runtime::secret::Checksum;
+use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
 
 /// Bytes between a keyword and the value behind it.
 const MOST_BETWEEN: usize = 40;
@@ -42,13 +43,19 @@ impl Builder<'_> {
         let mut secret =
             ir::Secret { name: name.node.clone(), place: self.place(span), ..ir::Secret::default() };
         let mut keywords = Vec::new();
+        let keyed = parts.iter().any(|part| matches!(part, SecretPart::Keyword(_)));
         for part in parts {
             match part {
                 SecretPart::Keyword(list) => {
                     let texts = self.lists.patterns(file, list, self.sink);
                     keywords.extend(texts.into_iter().map(|quoted| quoted.text));
                 }
-                SecretPart::Pattern(text) => secret.patterns.push(text.node.clone()),
+                SecretPart::Pattern(text) => {
+                    if !keyed && !self.lookable(text) {
+                        return None;
+                    }
+                    secret.patterns.push(text.node.clone());
+                }
                 SecretPart::Entropy(text) => match text.node.parse::<f64>() {
                     Ok(bits) if (0.0..=8.0).contains(&bits) => secret.entropy = (bits * 100.0) as u32,
                     _ => self.sink.push(
@@ -84,7 +91,7 @@ impl Builder<'_> {
             }
         }
         let bare = secret.patterns.is_empty();
-        if bare && keywords.is_empty() || bare && secret.entropy == 0 {
+        if bare && (keywords.is_empty() || secret.entropy == 0) {
             self.sink.push(
                 Code::BadSecret
                     .error("the block does not say how the secret is found", span, "no pattern")
@@ -192,6 +199,23 @@ impl Builder<'_> {
             patterns: vec![found],
             excepts: Vec::new(),
         }
+    }
+
+    /// Whether the scanner can look for a pattern in bounded work; says why not.
+    pub(super) fn lookable(&mut self, pattern: &ast::Text) -> bool {
+        let Err(error) = Builder_::new().add(0, &pattern.node).map(|_| ()) else { return true };
+        let kind = BuildError { id: None, kind: error.kind };
+        let help = match kind.kind {
+            BuildErrorKind::NoLiteral => "write some fixed letters into the pattern, such as `token_[a-z]+`",
+            BuildErrorKind::TooLong { .. } => "bound the repetition, such as `{0,200}`",
+            _ => "write the pattern in bytes: `[A-Za-z0-9]`, `\\b`, `(?i)`; no look-around, no back-reference",
+        };
+        self.sink.push(
+            Code::BadContent
+                .error(format!("the pattern cannot be looked for: {kind}"), pattern.span, "not in bounded work")
+                .with_help(help),
+        );
+        false
     }
 
     /// Lines about texts stand in guards, and grant nothing.

@@ -68,7 +68,8 @@ impl Builder<'_> {
             ast::Subject::Run(run) => self.run(home, run, grant),
             ast::Subject::Content { view, patterns } => {
                 self.in_guard(home, span, "content")?;
-                let patterns = patterns.iter().map(|pattern| Found {
+                let patterns = patterns.iter().filter(|pattern| self.lookable(pattern)).collect::<Vec<_>>();
+                let patterns = patterns.into_iter().map(|pattern| Found {
                     text: shown(&pattern.node),
                     matcher: ir::Matcher::Content(*view, pattern.node.clone()),
                     words: 0,

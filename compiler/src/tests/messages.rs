@@ -64,7 +64,6 @@ fn one_message_each() {
             "\"./{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\"",
         ),
         ("guard g on bash { deny path \"./a\\u{1}\" }", "bad-pattern", "\"./a\\u{1}\""),
-        ("guard g on bash { deny content secret }", "not-yet-content", "content secret"),
         ("guard g on bash { deny payee new }", "not-yet-payment", "payee new"),
         ("guard g on bash { deny calls over 3 per 1h }", "not-yet-limit", "over 3 per 1h"),
         ("guard g on bash { deny when session flagged }", "not-yet-condition", "when session flagged"),
