@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn new_lines(text: &TextFact) -> Vec<&str> {
-        text.added.iter().map(|range| text.after[range.clone()].trim_end()).collect()
+        text.added.iter().filter_map(|range| text.after.get(range.clone())).map(str::trim_end).collect()
     }
 
     #[test]
