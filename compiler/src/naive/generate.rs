@@ -303,6 +303,12 @@ fn matcher(random: &mut Random, kind: Kind, name: &str) -> Matcher {
 #[must_use]
 pub fn run(random: &mut Random) -> RunPattern {
     let stages = if random.one_in(6) { 2 + random.below(2) } else { 1 };
+    // Literal stages seldom meet a pipe, so some ask for their programs alone.
+    let open = stages > 1 && random.one_in(2);
+    let stage = |random: &mut Random| match stage(random) {
+        stage if open => RunStage { terms: Vec::new(), rest: true, ..stage },
+        stage => stage,
+    };
     RunPattern {
         stages: (0..stages).map(|_| stage(random)).collect(),
         touching: random.one_in(3).then(|| set(random)),

@@ -48,13 +48,13 @@ fn table_and_oracle_agree() {
     let mut decisions = [0usize; 4];
     let counts = RefCell::new(Counts::new());
     let first = (rounds("POLICY_SEED", 0) as u64) << 32;
-    for number in 0..rounds("POLICY_DIFFERENTIAL", 700) as u64 {
+    for number in 0..rounds("POLICY_DIFFERENTIAL", 1_000) as u64 {
         let mut random = Random::new(first + number);
         let policy = policy(&mut random);
         let bytes = emit(&policy, &[1; 32], &[2; 32]).expect("a random policy has a table");
         for call in 0..40 {
             let facts = facts(&mut random);
-            let (got, expected) = both(&policy, &bytes, &facts, (number < 700).then_some(&counts));
+            let (got, expected) = both(&policy, &bytes, &facts, (number < 1_000).then_some(&counts));
             if got != expected {
                 for pattern in &policy.patterns {
                     let line = &policy.lines[pattern.line.0 as usize];

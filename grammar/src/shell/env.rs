@@ -304,6 +304,9 @@ impl Env {
     }
 }
 
+/// Longest folder that is made of several steps, bytes.
+const MAX_DIR: usize = 2048;
+
 /// The folder after `cd target` from `from`.
 pub(crate) fn enter_dir(from: &Dir, target: &Word) -> Dir {
     let text = match target {
@@ -318,6 +321,8 @@ pub(crate) fn enter_dir(from: &Dir, target: &Word) -> Dir {
     match from {
         _ if home || text.starts_with('/') => Dir::Changed(text),
         Dir::Call => Dir::Changed(text),
+        // Every command behind it has it as its folder, so it does not grow with the text.
+        Dir::Changed(base) if base.len() + text.len() > MAX_DIR => Dir::Unknown,
         Dir::Changed(base) => Dir::Changed(format!("{}/{text}", base.trim_end_matches('/'))),
         Dir::Unknown => Dir::Unknown,
     }

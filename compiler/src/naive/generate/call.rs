@@ -261,7 +261,13 @@ fn words(random: &mut Random) -> Vec<Word> {
         5 if random.one_in(3) => Word::Known("g\u{1}t".to_owned()),
         _ => Word::Known(random.pick(PROGRAMS).to_owned()),
     }];
-    words.extend((0..random.below(5)).map(|_| word(random)));
+    // Now and then so many that equal ones are told apart first.
+    let count = if random.one_in(40) { 14 + random.below(10) } else { random.below(5) };
+    let few: Vec<Word> = (0..3).map(|_| word(random)).collect();
+    let repeats = count > 5 && random.one_in(2);
+    words.extend(
+        (0..count).map(|_| if repeats && !random.one_in(4) { random.pick(&few) } else { word(random) }),
+    );
     if random.one_in(40) { Vec::new() } else { words }
 }
 
@@ -366,4 +372,49 @@ fn command(random: &mut Random, facts: &mut Facts, (script, index, count): (u32,
         unknown_is_data: random.one_in(3),
     };
     facts.commands.push(command);
+    if random.one_in(24) {
+        twin(random, facts);
+    }
+}
+
+/// The last command again, as it is or with one difference, with paths of its own that are the same.
+fn twin(random: &mut Random, facts: &mut Facts) {
+    let Some(mut twin) = facts.commands.last().cloned() else { return };
+    let holder = u32::try_from(facts.commands.len()).unwrap_or(0);
+    if random.one_in(2) {
+        let copies: Vec<(u32, u32)> = twin
+            .paths
+            .iter()
+            .filter_map(|number| {
+                let mut path = facts.paths.get(*number as usize)?.clone();
+                path.origin = Origin::Command(holder);
+                facts.paths.push(path);
+                Some((*number, u32::try_from(facts.paths.len()).unwrap_or(1) - 1))
+            })
+            .collect();
+        let again = |number: &mut u32| {
+            if let Some((_, copy)) = copies.iter().find(|(own, _)| own == number) {
+                *number = *copy;
+            }
+        };
+        twin.paths.iter_mut().for_each(again);
+        twin.sent.iter_mut().for_each(again);
+        twin.word_paths.iter_mut().flatten().for_each(again);
+        twin.one_of_paths.iter_mut().for_each(|(_, number)| again(number));
+        twin.redirects.iter_mut().filter_map(|redirect| redirect.path.as_mut()).for_each(again);
+    }
+    match random.below(12) {
+        0 => twin.plain = !twin.plain,
+        1 => twin.gap = "gap".to_owned(),
+        2 => twin.dir = dir(random),
+        3 => twin.pipe = twin.pipe.map(|(pipe, stage, count)| (pipe, stage + 1, count)),
+        4 => twin.wrappers.push("sudo".to_owned()),
+        5 => twin.features ^= 1,
+        6 => twin.sent.clear(),
+        7 => twin.touches.clear(),
+        8 => twin.names.clear(),
+        9 => twin.unknown_is_data = !twin.unknown_is_data,
+        _ => {}
+    }
+    facts.commands.push(twin);
 }

@@ -231,6 +231,10 @@ fn folders() {
     assert_eq!(dir("cd ~/a && x"), changed("~/a"));
     assert_eq!(dir("cd '~/a' && x"), changed("./~/a"));
     assert_eq!(dir("cd a; x"), changed("a"));
+    // So long that nobody means it: it would be said again for every command.
+    let long = "cd src && cd .. && ".repeat(400);
+    assert_eq!(dir(&format!("{long}x")), Dir::Unknown);
+    assert_eq!(dir(&format!("{long}cd /b && x")), changed("/b"));
     assert_eq!(others("cd a; x"), [Dir::Call]);
     assert_eq!(others("cd a; cd b; x"), [changed("b"), changed("a"), Dir::Call]);
     assert_eq!(others("if y; then cd a; else cd b; fi; x"), [Dir::Call, changed("a")]);
