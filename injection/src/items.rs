@@ -62,10 +62,7 @@ impl Walker<'_> {
                     written.clone().any(char::is_uppercase) && written.clone().any(char::is_lowercase);
                 let ids: Vec<WordId> = parts.iter().map(|part| out.lexicon.look(part)).collect();
                 // A name in a program joins words too; only one that begins as an order does is read.
-                let ignore = out.lexicon.named("IGNORE");
-                let begins = ids
-                    .first()
-                    .is_some_and(|id| ignore.is_some_and(|s| out.lexicon.symbols_of(*id).contains(&s)));
+                let begins = matches!(parts.first(), Some(&("ignore" | "disregard" | "forget")));
                 if !mixed || begins {
                     for id in ids {
                         self.push(id, Symbol::MAX, start, self.at, 0, out);

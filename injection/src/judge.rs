@@ -47,18 +47,17 @@ impl Walker<'_> {
                 while !self.text.is_char_boundary(to) {
                     to -= 1;
                 }
+                // Names in a program are no sentence.
+                let spoken = rule
+                    .strength
+                    .saturating_sub(u8::from(view == "plain" && self.joints(found.first, found.last) >= 2));
+                if spoken == 0 {
+                    break;
+                }
                 let (start, end) = self.span(first.start, last.end);
                 let around = self.text.get(from..to).unwrap_or("");
                 let view = if strange && view == "plain" { "disguised" } else { view };
-                out.add(&Hit {
-                    class: rule.class,
-                    rule: number,
-                    strength: rule.strength,
-                    start,
-                    end,
-                    view,
-                    around,
-                });
+                out.add(&Hit { class: rule.class, rule: number, strength: spoken, start, end, view, around });
                 break;
             }
         }
@@ -68,6 +67,24 @@ impl Walker<'_> {
             self.cue =
                 self.tokens.get(127 - cues.leading_zeros() as usize).map(|token| token.end).or(self.cue);
         }
+    }
+
+    /// How often words of a match are joined as names of a program are: `a_b`, `a.b`, `a::b`, `a = b`, `a[b`.
+    fn joints(&self, first: usize, last: usize) -> usize {
+        let words = self.tokens.get(first..=last).unwrap_or(&[]);
+        words
+            .iter()
+            .zip(words.iter().skip(1))
+            .filter(|(a, b)| {
+                let gap = self.text.get(a.end..b.start).unwrap_or("");
+                gap == "_"
+                    || gap == "."
+                    || gap.starts_with('(')
+                    || gap.contains("::")
+                    || gap.contains("->")
+                    || gap.contains(['{', '}', '=', '[', ']'])
+            })
+            .count()
     }
 
     /// Sentences in rot13 or written backwards.

@@ -90,6 +90,8 @@ pub(crate) struct Lexicon {
     /// For each word id: its symbols and whether a run of words begins with it.
     entries: Vec<(Vec<Symbol>, bool)>,
     symbols: HashMap<String, Symbol>,
+    /// Kinds that hold runs of words.
+    runs: Vec<Symbol>,
     /// The rules in the order of the file.
     pub(crate) rules: Vec<Rule>,
     /// Lines that could not be read.
@@ -194,6 +196,9 @@ impl Lexicon {
         {
             entry.0.push(symbol);
         }
+        if let Some(symbol) = symbol.filter(|symbol| parts.len() > 1 && !self.runs.contains(symbol)) {
+            self.runs.push(symbol);
+        }
         // `api_key` is also written `apikey`.
         if parts.len() == 2 && text.len() >= 7 && text.is_ascii() {
             let joined = self.word(&parts.concat());
@@ -221,7 +226,7 @@ impl Lexicon {
             }
             let mut step =
                 Step { symbols: Vec::new(), gap, order: false, marked: false, optional: false, first: false };
-            gap = 0;
+            let given = std::mem::take(&mut gap);
             let mut text = word;
             if let Some(rest) = text.strip_prefix('^') {
                 step.first = true;
@@ -238,7 +243,9 @@ impl Lexicon {
                 let extra = u8::try_from(name.matches('_').count()).ok()?;
                 let symbol = self.reference(name.trim_end_matches([':', '@']))?;
                 step.symbols.push(symbol);
-                step.gap = step.gap.max(gap.saturating_add(extra));
+                let extra = extra.max(u8::from(self.runs.contains(&symbol)));
+                let gap = given.saturating_add(extra);
+                step.gap = step.gap.max(gap);
                 step.marked |= name.ends_with(':');
             }
             steps.push(step);

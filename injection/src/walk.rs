@@ -291,7 +291,11 @@ impl<'t> Walker<'t> {
             while !self.text.is_char_boundary(self.at) {
                 self.at += 1;
             }
-            self.push(0, own("MARKTURN"), start, self.at, 0, out);
+            // In quotation marks of its own, or in a block of code, it is spoken about.
+            let before = self.byte(start.wrapping_sub(1));
+            let quoted = matches!(before, b'`' | b'"' | b'\'') && self.byte(self.at) == before;
+            let symbol = own(if quoted || self.fence { "MARKROLE" } else { "MARKTURN" });
+            self.push(0, symbol, start, self.at, 0, out);
             self.mark();
             return;
         }

@@ -64,7 +64,17 @@ pub(crate) fn read(lexicon: &Lexicon, text: &str, at: usize) -> Word {
             Shape::Other => {
                 let next = |offset: usize| bytes.get(end + offset).copied();
                 match c {
+                    // `don't` is one word, `l'utente` are two.
+                    '\'' | '\u{2019}'
+                        if matches!(
+                            letters.as_str(),
+                            "l" | "d" | "n" | "s" | "j" | "c" | "m" | "t" | "qu"
+                        ) =>
+                    {
+                        break;
+                    }
                     '\'' | '\u{2019}' if letter_at(text, end + length) && !letters.is_empty() => {}
+                    '@' if host(bytes, end + 1) => break,
                     '@' | '$' | '!' | '|'
                         if letters.len() < LONGEST
                             && letter_at(text, end + length)
@@ -126,6 +136,15 @@ pub(crate) fn read(lexicon: &Lexicon, text: &str, at: usize) -> Word {
 
 fn letter_at(text: &str, at: usize) -> bool {
     peek(text, at).is_some_and(|(c, _, _)| matches!(shape(c), Shape::Word))
+}
+
+/// Whether `name.tld` stands there.
+fn host(bytes: &[u8], at: usize) -> bool {
+    let name = bytes.get(at..).unwrap_or(&[]);
+    let length = name.iter().take(64).take_while(|b| b.is_ascii_alphanumeric() || **b == b'-').count();
+    length > 0
+        && name.get(length) == Some(&b'.')
+        && name.get(length + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// A tag such as `<b>` or `</span>`, or a comment of nothing, that may stand inside a word.

@@ -37,6 +37,18 @@ fn given_cases() {
 }
 
 #[test]
+fn own_attacks_are_found() {
+    let (missed, _) = score(include_str!("attacks.jsonl"));
+    assert!(missed.len() <= 2, "{missed:#?}");
+}
+
+#[test]
+fn near_misses_are_clear() {
+    let (_, alarms) = score(include_str!("benign.jsonl"));
+    assert!(alarms.is_empty(), "{alarms:#?}");
+}
+
+#[test]
 fn classes_are_named_once() {
     let mut names: Vec<_> = CLASSES.iter().map(|class| class.0).collect();
     names.sort_unstable();
