@@ -118,3 +118,26 @@ fn a_slow_policy_is_the_cause_that_is_named() {
     denied(&world.run(&["hook", "--host", "claude-code"], EVENT.as_bytes()), "polic");
     assert!(start.elapsed() < Duration::from_secs(4));
 }
+
+/// A match may be longer than it is followed: what is there is not known, and nothing is allowed for it.
+#[test]
+fn a_text_that_is_not_followed_to_its_end_is_asked() {
+    let world = World::new("hostile-long-match");
+    let long = "a".repeat(3000);
+    let expect = |decision: &str, content: &str| {
+        format!("  expect {decision} write_file {{ path: \"a\", content: \"{content}\" }}\n")
+    };
+    let expects = [
+        expect("deny", "tok_abc.end"),
+        expect("allow", "tok_abc.en"),
+        expect("allow", &long),
+        expect("ask", &format!("tok_{long}.end")),
+    ];
+    let text = format!(
+        "policy \"p\" language 1\n\ndefault allow\n\nguard g on \"*\" {{\n  deny content r\"tok_[a-z]+\\.end\"\n\n{}}}\n",
+        expects.concat()
+    );
+    let file = world.file("p.policy", text).display().to_string();
+    let output = world.run(&["test", &file], b"");
+    assert!(output.status.success() && out(&output).contains("4 held"), "{output:?}");
+}

@@ -16,7 +16,7 @@ use crate::table::layout::Section;
 use crate::table::read::Damaged;
 use crate::table::records::{Matcher, View};
 use crate::table::{Line, Table};
-use policy_scan::Scanner;
+use policy_scan::{Outcome, Scanner};
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
@@ -90,8 +90,15 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact) -> Result<Fou
         if damaged {
             return Err(Stop::Damaged);
         }
-        if let Err(error) = outcome {
-            problem = Some(error.to_string());
+        match outcome {
+            Err(error) => problem = Some(error.to_string()),
+            // SECURITY: what may match behind a limit is not known, which is not the same as not there.
+            Ok(Outcome::Incomplete { places, first }) => {
+                problem = Some(format!(
+                    "in {places} places, first at byte {first}, a pattern may go on further than it is followed"
+                ));
+            }
+            Ok(Outcome::Complete | Outcome::Stopped) => {}
         }
         Ok((all.places, some.places))
     };
