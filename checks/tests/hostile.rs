@@ -109,7 +109,7 @@ fn mutated_texts_never_panic() {
         "\\u",
     ];
     let rounds =
-        std::env::var("POLICY_CHECKS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1500);
+        std::env::var("POLICY_CHECKS_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(600);
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     for _ in 0..rounds {
         let mut text = seeds[random.below(seeds.len())].clone();
@@ -137,6 +137,29 @@ fn mutated_texts_never_panic() {
             }
         }
         all(&text, if random.below(2) == 0 { Some(&old) } else { None });
+    }
+}
+
+/// Leaves out files that a check does not open at all.
+fn looks_at(name: &str, path: &str) -> bool {
+    let python = [
+        "no-bare-except",
+        "no-unsafe-shell",
+        "no-sql-injection",
+        "no-wildcard-import",
+        "no-unnecessary-async",
+    ];
+    let web = ["a11y", "mobile", "style", "react", "seo"];
+    let tags = [".tsx", ".html", ".vue", ".svelte"].iter().any(|end| path.ends_with(end));
+    match name {
+        _ if python.contains(&name) => path == "a.py",
+        "no-dangerous-migration" => path.starts_with("alembic"),
+        "subagent-transcript-audit" => path == "t.jsonl",
+        "commit-message-format" | "no-large-diff" | "naming-conventions" => path == "a.py",
+        "max-file-size" => path == "a.json",
+        "env-credential-reference" => path == "run.sh" || path == "a.py",
+        _ if web.iter().any(|start| name.starts_with(start)) => tags,
+        _ => true,
     }
 }
 
@@ -215,17 +238,17 @@ fn linear_time() {
         start.elapsed()
     };
     let large: usize =
-        std::env::var("POLICY_CHECKS_BYTES").ok().and_then(|size| size.parse().ok()).unwrap_or(32 << 10);
+        std::env::var("POLICY_CHECKS_BYTES").ok().and_then(|size| size.parse().ok()).unwrap_or(16 << 10);
     let mut slowest = (Duration::ZERO, String::new());
     for unit in units {
         for check in CHECKS {
-            for path in PATHS {
+            for path in PATHS.iter().copied().filter(|path| looks_at(check.name, path)) {
                 let took = time(unit, large, check.name, path);
                 if took > slowest.0 {
                     slowest = (took, format!("{} {path} {unit:?}", check.name));
                 }
                 // What takes long is measured again against an eighth of it.
-                if took > Duration::from_millis(100) {
+                if took > Duration::from_millis(60) {
                     let small = (0..3).map(|_| time(unit, large / 8, check.name, path)).min().unwrap();
                     let again = (0..3).map(|_| time(unit, large, check.name, path)).min().unwrap();
                     assert!(

@@ -2,5 +2,10 @@
 //!
 //! INVARIANT: they tell kinds of files apart by path, and never by a guess at the content alone.
 
+pub(crate) mod dead;
+pub(crate) mod errors;
+pub(crate) mod leftover;
 pub(crate) mod naming;
 pub(crate) mod size;
+pub(crate) mod weaken;
+mod weaken_python;
