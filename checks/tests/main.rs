@@ -6,5 +6,7 @@
 mod general;
 mod hostile;
 mod python;
+mod quality;
 mod support;
 mod table;
+mod web;

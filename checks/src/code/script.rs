@@ -324,7 +324,9 @@ impl Reader<'_> {
         let name = part(self.code.text, self.at + 1, end);
         let behind = byte(self.bytes, end);
         if self.before == Before::Operand {
-            return ELEMENTS.contains(&name) && matches!(behind, b'>' | b'/' | b' ' | b'\n');
+            // `call<name>(…)` is a type all the same.
+            let typed = behind == b'>' && byte(self.bytes, end + 1) == b'(';
+            return ELEMENTS.contains(&name) && matches!(behind, b'>' | b'/' | b' ' | b'\n') && !typed;
         }
         let mut next = end;
         while next < end + 64 && matches!(byte(self.bytes, next), b' ' | b'\n' | b'\r' | b'\t') {

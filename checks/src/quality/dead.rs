@@ -76,7 +76,7 @@ fn python(file: &File) -> Vec<Found> {
     imports
         .iter()
         .filter(|import| {
-            let dotted = import.full.contains('.') && python.word(import.token + 1) == ".";
+            let dotted = python.word(import.token + 1) == ".";
             let special = import.full.starts_with("__future__.")
                 || import.repeated
                 || import.local == "_"

@@ -8,8 +8,7 @@ const INPUTS: [&str; 8] =
     ["tool_input", "input", "arguments", "args", "parameters", "params", "action", "toolInput"];
 const COMMANDS: [&str; 5] = ["command", "cmd", "script", "commandLine", "command_line"];
 
-struct Level<'a> {
-    key: &'a str,
+struct Level {
     array: bool,
     /// Is this the input of a tool, or inside one?
     input: bool,
@@ -27,9 +26,10 @@ pub(crate) fn commands(line: &str, found: &mut Vec<String>, nested: u32) {
         match byte(bytes, at) {
             open @ (b'{' | b'[') => {
                 let parent = levels.last();
-                let input = parent.is_some_and(|parent| parent.input) || INPUTS.contains(&key);
+                let input = parent.map_or(nested > 0, |parent| parent.input) || INPUTS.contains(&key);
                 let words = (open == b'[' && input && COMMANDS.contains(&key)).then(Vec::new);
-                levels.push(Level { key: std::mem::take(&mut key), array: open == b'[', input, words });
+                key = "";
+                levels.push(Level { array: open == b'[', input, words });
                 at += 1;
             }
             b'}' | b']' => {
@@ -62,9 +62,7 @@ pub(crate) fn commands(line: &str, found: &mut Vec<String>, nested: u32) {
                 }
                 if let Some(words) = levels.last_mut().and_then(|level| level.words.as_mut()) {
                     words.push(unescape(raw));
-                } else if COMMANDS.contains(&key)
-                    && levels.last().is_some_and(|level| level.input || level.key.is_empty() && nested > 0)
-                {
+                } else if COMMANDS.contains(&key) && levels.last().is_some_and(|level| level.input) {
                     found.push(unescape(raw));
                 } else if INPUTS.contains(&key) && nested < 3 && raw.trim_start().starts_with('{') {
                     commands(&unescape(raw), found, nested + 1);
