@@ -6,8 +6,10 @@
 #![allow(missing_docs)]
 
 mod program;
+mod text;
 
 pub use program::{EffectPlace, ProgramFact};
+pub use text::{CheckOption, CheckValue, SecretPart, View};
 
 use crate::source::{Span, Spanned};
 
@@ -172,27 +174,6 @@ pub enum Member {
     Run(RunPattern),
     /// `@other`, without the `@`.
     Ref(Text),
-}
-
-/// A part of a `secret` block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SecretPart {
-    /// `keyword "a", "b"`.
-    Keyword(List),
-    /// `pattern r"…"`.
-    Pattern(Text),
-    /// `entropy 3.5`, as written.
-    Entropy(Text),
-    /// `checksum crc32`.
-    Checksum(Text),
-    /// `samples "…"`: values that are published, or stand for one.
-    Samples(List),
-    /// `because "…"`.
-    Because(Text),
-    /// `suggest "…"`.
-    Suggest(Text),
-    /// `expect …`.
-    Expect(Expect),
 }
 
 /// Knowledge of programs: `program sudo, env { … }`.
@@ -394,51 +375,6 @@ pub enum Subject {
     Call(Names),
     /// `amount`, `calls`, … of a limit; the tally follows.
     Measure(Text),
-}
-
-/// Which part of a text a content line looks at.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum View {
-    /// What the call adds; the ordinary one, and not written by `policy fmt`.
-    #[default]
-    Added,
-    /// The whole text as it was.
-    Before,
-    /// The whole text as it will be.
-    After,
-}
-
-impl View {
-    /// As it is written.
-    pub fn word(self) -> &'static str {
-        match self {
-            View::Added => "added",
-            View::Before => "before",
-            View::After => "after",
-        }
-    }
-}
-
-/// An option of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckOption {
-    /// Its name.
-    pub name: Text,
-    /// What is given.
-    pub value: CheckValue,
-}
-
-/// The value of an option of a check.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CheckValue {
-    /// `500`, as written.
-    Number(Text),
-    /// `"text"`.
-    Quoted(Text),
-    /// A bare word, such as `on`.
-    Word(Text),
-    /// `["a", "b"]`.
-    List(Vec<Text>, Span),
 }
 
 /// `run` patterns with the clauses that belong to a single one.

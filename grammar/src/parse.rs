@@ -13,6 +13,7 @@ mod items;
 mod lex;
 mod lines;
 mod runs;
+mod secrets;
 mod symbols;
 mod words;
 

@@ -5,7 +5,7 @@
 use super::build::Node;
 use super::lex::{self, Kind, Token};
 use super::{Failed, Parser, Rule, items};
-use crate::ast::{Block, BlockKind, Item, Otherwise, Program, Scopes, SecretPart, Test, Text, Verb};
+use crate::ast::{Block, BlockKind, Item, Otherwise, Program, Scopes, Test, Text, Verb};
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Span, Spanned};
@@ -615,42 +615,6 @@ impl<'t> Parser<'t> {
             }
         }
         test
-    }
-
-    fn secret(&mut self, head: Option<&Node<'t>>, nodes: Vec<Node<'t>>, span: Span) -> Item {
-        let name = match head.and_then(|head| head.kid(Rule::word)) {
-            Some(word) => self.name(&word),
-            None => Text { node: String::new(), span },
-        };
-        let mut parts = Vec::new();
-        for node in nodes {
-            let part = match node.rule() {
-                Rule::secret_keyword => {
-                    node.kid(Rule::list).map(|list| SecretPart::Keyword(self.list(&list)))
-                }
-                Rule::secret_pattern => {
-                    let pattern = node.kids().find(|kid| matches!(kid.rule(), Rule::raw | Rule::string));
-                    pattern.map(|pattern| SecretPart::Pattern(self.regex(&pattern)))
-                }
-                Rule::secret_entropy => {
-                    node.kid(Rule::scalar).map(|scalar| SecretPart::Entropy(scalar.as_text()))
-                }
-                Rule::secret_checksum => {
-                    node.kid(Rule::word).map(|word| SecretPart::Checksum(word.as_text()))
-                }
-                Rule::secret_samples => {
-                    node.kid(Rule::list).map(|list| SecretPart::Samples(self.list(&list)))
-                }
-                Rule::note => match node.kid(Rule::because) {
-                    Some(because) => Some(SecretPart::Because(self.quoted(&because))),
-                    None => node.kid(Rule::suggest).map(|suggest| SecretPart::Suggest(self.quoted(&suggest))),
-                },
-                Rule::expect => self.expect(&node).map(SecretPart::Expect),
-                _ => None,
-            };
-            parts.extend(part);
-        }
-        Item::Secret { name, parts, span }
     }
 
     /// Whether a verb may begin a line of this kind of block.
