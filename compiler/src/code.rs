@@ -84,6 +84,7 @@ codes! {
     TooManySpellings = "policy::lower::too-many-spellings", "The braces of one pattern spell out too many patterns.";
     UnanchoredPath = "policy::lower::unanchored-path", "A path pattern does not say where it begins.";
     TextOutsideGuard = "policy::lower::text-outside-guard", "What looks at texts belongs to guards.";
+    UnknownCheck = "policy::lower::unknown-check", "No built-in check has this name, or it has no such option.";
     UnknownSecret = "policy::lower::unknown-secret", "No secret has this name.";
     BadSecret = "policy::lower::bad-secret", "A secret block does not say what to look for.";
     UnknownEvent = "policy::lower::unknown-event", "No host has an event of this name.";

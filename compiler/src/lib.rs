@@ -20,6 +20,7 @@ mod plan;
 mod resolve;
 mod text;
 
+pub use lower::content::INJECTED_ORDERS;
 pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{ExpectCase, check_expects};

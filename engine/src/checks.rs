@@ -2,15 +2,126 @@
 //!
 //! INVARIANT: a check that is not known is answered with nothing, and the call asks.
 
+use policy_checks::{OptionKind, Options, Subject, Text, Value};
+use policy_injection::Origin;
 use policy_runtime::Facts;
-use policy_runtime::outside::{Outside, Remark, Target};
+use policy_runtime::facts::{PathFact, TextFact, TextRole, Word};
+use policy_runtime::outside::{FIELD, OptionValue, Outside, Remark, Target, options};
+use policy_runtime::verdict::Severity;
+
+/// The check that looks for orders to an agent in what it reads; the others are [`policy_checks::CHECKS`].
+pub(crate) const INJECTED_ORDERS: &str = policy_compiler::INJECTED_ORDERS;
 
 /// All checks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Checks;
 
 impl Outside for Checks {
-    fn check(&self, _name: &str, _options: &str, _facts: &Facts, _target: Target) -> Option<Vec<Remark>> {
-        None
+    fn check(&self, name: &str, given: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>> {
+        if name == INJECTED_ORDERS {
+            return Some(match target {
+                Target::Text(index) => facts.texts.get(index).map_or(Vec::new(), |text| orders(text, given)),
+                Target::Command(_) | Target::Call => Vec::new(),
+            });
+        }
+        let check = policy_checks::find(name)?;
+        let given = read(check, given);
+        let found = match (target, check.subject) {
+            (Target::Text(index), Subject::Text | Subject::Both) => {
+                let text = facts.texts.get(index)?;
+                // Lines about files; a command's own text is what checks of commands look at.
+                if text.role != TextRole::File {
+                    return Some(Vec::new());
+                }
+                let path = text.path.and_then(|path| facts.paths.get(path as usize));
+                let path = path.map_or("", shown);
+                let text =
+                    Text { path, before: text.before.as_deref(), after: &text.after, event: &facts.event };
+                policy_checks::check_text(name, &text, &given)
+            }
+            (Target::Command(index), Subject::Command | Subject::Both) => {
+                let command = facts.commands.get(index)?;
+                let words: Vec<Option<&str>> = command
+                    .words
+                    .iter()
+                    .map(|word| match word {
+                        Word::Known(text) => Some(text.as_str()),
+                        Word::OneOf(_) | Word::Glob(_) | Word::Unknown { .. } => None,
+                    })
+                    .collect();
+                policy_checks::check_command(name, &words, command.input.as_deref(), &given)
+            }
+            _ => Vec::new(),
+        };
+        let remarks = found.into_iter().map(|found| Remark {
+            line: found.line,
+            column: found.column,
+            message: found.message,
+            suggest: found.suggest,
+            at_most: found.severity.map(|severity| match severity {
+                policy_checks::Severity::Info => Severity::Info,
+                policy_checks::Severity::Warning => Severity::Warning,
+                policy_checks::Severity::Error => Severity::Error,
+            }),
+        });
+        Some(remarks.collect())
     }
+}
+
+/// A path as checks read it: below the project without `./`.
+fn shown(path: &PathFact) -> &str {
+    let view = path.names.first().and_then(|name| name.views.first());
+    let view = view.map_or(path.written.as_str(), String::as_str);
+    view.strip_prefix("./").unwrap_or(view)
+}
+
+/// The options of a line as the check takes them.
+fn read(check: &policy_checks::Check, given: &str) -> Options {
+    let values = options(given).filter_map(|(name, value)| {
+        let kind = check.options.iter().find(|spec| spec.name == name)?.kind;
+        let value = match (value, kind) {
+            (OptionValue::Number(number), _) => Value::Int(number),
+            (OptionValue::Text(text), OptionKind::Bool) => Value::Bool(matches!(text, "on" | "true" | "yes")),
+            (OptionValue::Text(text), OptionKind::List) => Value::List(vec![text.to_owned()]),
+            (OptionValue::Text(text), _) => Value::Text(text.to_owned()),
+            (OptionValue::List(list), _) => Value::List(list.split(FIELD).map(str::to_owned).collect()),
+        };
+        Some((name.to_owned(), value))
+    });
+    Options(values.collect())
+}
+
+/// What gives orders to an agent; only for a text that is flagged as a whole.
+fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
+    let origin = match text.role {
+        TextRole::File => Origin::File,
+        TextRole::Prompt => Origin::Prompt,
+        TextRole::Output => Origin::Tool,
+        // What the agent itself says gives it no orders.
+        TextRole::Command | TextRole::Argument => return Vec::new(),
+    };
+    let report = policy_injection::look(&text.after, origin);
+    if !report.complete {
+        let message = "not all of the text was looked at for orders to the agent".to_owned();
+        return vec![Remark { message, ..Remark::default() }];
+    }
+    if !report.flagged {
+        return Vec::new();
+    }
+    let wanted: Option<Vec<&str>> = options(given).find(|(name, _)| *name == "classes").map(|(_, value)| {
+        match value {
+            OptionValue::List(list) | OptionValue::Text(list) => list.split(FIELD).collect(),
+            OptionValue::Number(_) => Vec::new(),
+        }
+    });
+    let found = report.found.into_iter();
+    let found = found.filter(|found| wanted.as_ref().is_none_or(|wanted| wanted.contains(&found.class)));
+    found
+        .map(|found| Remark {
+            line: found.line,
+            column: found.column,
+            message: format!("the text gives orders to the agent ({}): {}", found.class, found.excerpt),
+            ..Remark::default()
+        })
+        .collect()
 }

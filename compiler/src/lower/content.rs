@@ -15,6 +15,9 @@ use policy_runtime::outside::{FIELD, OPTION};
 use policy_runtime::secret::Checksum;
 use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
 
+/// The check that looks for orders to an agent in what it reads.
+pub const INJECTED_ORDERS: &str = "injected-orders";
+
 /// Bytes between a keyword and the value behind it.
 const MOST_BETWEEN: usize = 40;
 
@@ -161,8 +164,19 @@ impl Builder<'_> {
         options: &[ast::CheckOption],
         span: Span,
     ) -> Lowered {
+        let known = policy_checks::find(&name.node);
+        if known.is_none() && name.node != INJECTED_ORDERS {
+            let error =
+                Code::UnknownCheck.error(format!("no check is named `{}`", name.node), name.span, "not a check");
+            let names = policy_checks::CHECKS.iter().map(|check| check.name).chain([INJECTED_ORDERS]);
+            self.sink.push(match nearest(&name.node, names) {
+                Some(near) => error.with_help(format!("write `{near}`")),
+                None => error.with_help("`policy rules checks` lists them"),
+            });
+        }
         let mut text = String::new();
         for option in options {
+            self.option(name, known, option);
             if !text.is_empty() {
                 text.push(OPTION);
             }
@@ -198,6 +212,55 @@ impl Builder<'_> {
             arg: name.node.clone(),
             patterns: vec![found],
             excepts: Vec::new(),
+        }
+    }
+
+    /// Says what is wrong with an option of a check.
+    fn option(&mut self, name: &ast::Text, known: Option<&policy_checks::Check>, option: &ast::CheckOption) {
+        use policy_checks::OptionKind;
+        let spec = |wanted: &str| known.and_then(|check| check.options.iter().find(|spec| spec.name == wanted));
+        let own = name.node == INJECTED_ORDERS && option.name.node == "classes";
+        let Some(spec) = spec(&option.name.node) else {
+            if own || (known.is_none() && name.node != INJECTED_ORDERS) {
+                return;
+            }
+            let names = known.map_or(vec!["classes"], |check| check.options.iter().map(|o| o.name).collect());
+            let error = Code::UnknownCheck.error(
+                format!("`{}` has no option `{}`", name.node, option.name.node),
+                option.name.span,
+                "not an option",
+            );
+            let help = match nearest(&option.name.node, names.iter().copied()) {
+                Some(near) => format!("write `{near}`"),
+                None if names.is_empty() => "it takes no options".to_owned(),
+                None => format!("its options are {}", names.join(", ")),
+            };
+            self.sink.push(error.with_help(help));
+            return;
+        };
+        let fits = matches!(
+            (spec.kind, &option.value),
+            (OptionKind::Int, ast::CheckValue::Number(_))
+                | (OptionKind::Text, ast::CheckValue::Quoted(_) | ast::CheckValue::Word(_))
+                | (OptionKind::List, ast::CheckValue::List(..) | ast::CheckValue::Quoted(_))
+        ) || matches!((spec.kind, &option.value), (OptionKind::Bool, ast::CheckValue::Word(word))
+            if ["on", "off", "yes", "no", "true", "false"].contains(&word.node.as_str()));
+        if !fits {
+            let wanted = match spec.kind {
+                OptionKind::Int => "a whole number, such as `500`",
+                OptionKind::Text => "a text in quotes",
+                OptionKind::List => "a list of texts, such as `[\"a\", \"b\"]`",
+                OptionKind::Bool => "`on` or `off`",
+            };
+            self.sink.push(
+                Code::UnknownCheck
+                    .error(
+                        format!("`{}` takes {wanted}", option.name.node),
+                        option.name.span,
+                        "another kind of value",
+                    )
+                    .with_help(spec.summary),
+            );
         }
     }
 

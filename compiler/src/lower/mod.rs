@@ -3,7 +3,7 @@
 //! INVARIANT: patterns leave sorted by rank; whatever cannot be enforced is an error here, never left out.
 
 mod block;
-mod content;
+pub(crate) mod content;
 mod line;
 mod program;
 mod said;
