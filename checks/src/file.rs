@@ -2,8 +2,12 @@
 //!
 //! INVARIANT: built in one pass over the text; a place is found by binary search, never by counting from the start.
 
+use std::cell::OnceCell;
+
 use crate::Found;
+use crate::code::{Code, html, script};
 use crate::paths::Path;
+use crate::python::lex::Python;
 
 /// A text and its path, ready to be looked at.
 pub(crate) struct File<'a> {
@@ -11,6 +15,9 @@ pub(crate) struct File<'a> {
     pub(crate) text: &'a str,
     /// Where each line starts; `\n`, `\r\n` and a lone `\r` end a line.
     starts: Vec<u32>,
+    python: OnceCell<Python<'a>>,
+    script: OnceCell<Code<'a>>,
+    html: OnceCell<Code<'a>>,
 }
 
 /// The byte at `at`, zero behind the end.
@@ -42,7 +49,37 @@ impl<'a> File<'a> {
                 starts.push(at as u32 + 1);
             }
         }
-        File { path: Path::new(path), text, starts }
+        File {
+            path: Path::new(path),
+            text,
+            starts,
+            python: OnceCell::new(),
+            script: OnceCell::new(),
+            html: OnceCell::new(),
+        }
+    }
+
+    /// The text read as Python, once for all checks.
+    pub(crate) fn python(&self) -> &Python<'a> {
+        self.python.get_or_init(|| Python::read(self.text))
+    }
+
+    /// The text read as a script, once for all checks; its tags are joined.
+    pub(crate) fn script(&self) -> &Code<'a> {
+        self.script.get_or_init(|| {
+            let mut code = script::read(self.text, !self.path.is(&["ts", "mts", "cts"]));
+            code.markup.link();
+            code
+        })
+    }
+
+    /// The tags and comments of the text read as HTML, once for all checks; its tags are joined.
+    pub(crate) fn html(&self) -> &Code<'a> {
+        self.html.get_or_init(|| {
+            let mut code = html::read(self.text);
+            code.markup.link();
+            code
+        })
     }
 
     /// How many lines the text has; an end of line at the very end begins no further one.

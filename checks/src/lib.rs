@@ -101,40 +101,63 @@ pub fn find(name: &str) -> Option<&'static Check> {
     CHECKS.iter().find(|check| check.name == name)
 }
 
-/// Runs a check on a text; an unknown name, or a check of commands, finds nothing.
-pub fn check_text(name: &str, text: &Text, options: &Options) -> Vec<Found> {
-    let (Some(check), Some(run)) = (find(name), catalog::text_run(name)) else { return Vec::new() };
-    let speaks = match options.list("events") {
-        Some(events) => events.contains(&text.event),
-        // An import may be written one call before its use: a single call is asked only by those who want no patience.
-        None if name == "no-dead-imports" && !options.flag("grace_period", true) => {
-            catalog::POST.contains(&text.event)
+/// One text and what it was before, read once for all checks that look at it.
+pub struct Reading<'a> {
+    after: File<'a>,
+    before: Option<File<'a>>,
+    event: &'a str,
+    whole: bool,
+}
+
+impl<'a> Reading<'a> {
+    /// Takes a text; nothing is read before a check asks.
+    pub fn new(text: &Text<'a>) -> Reading<'a> {
+        Reading {
+            after: File::new(text.path, part_of(text.after)),
+            before: text.before.map(|before| File::new(text.path, part_of(before))),
+            event: text.event,
+            whole: text.after.len() <= MAX_TEXT,
         }
-        None => check.events.is_empty() || check.events.contains(&text.event),
-    };
-    if !speaks {
-        return Vec::new();
     }
-    let after = File::new(text.path, part_of(text.after));
-    let before = text.before.map(|before| File::new(text.path, part_of(before)));
-    let mut found = match run {
-        Run::Each(run) => {
-            let found = run(&after, options);
-            match &before {
-                Some(before) if !found.is_empty() => {
-                    added::only_new(found, &after, run(before, options), before)
-                }
-                _ => found,
+
+    /// Runs a check; an unknown name, or a check of commands, finds nothing.
+    pub fn check(&self, name: &str, options: &Options) -> Vec<Found> {
+        let (Some(check), Some(run)) = (find(name), catalog::text_run(name)) else { return Vec::new() };
+        let speaks = match options.list("events") {
+            Some(events) => events.contains(&self.event),
+            // An import may be written one call before its use: a single call is asked only by those who want no patience.
+            None if name == "no-dead-imports" && !options.flag("grace_period", true) => {
+                catalog::POST.contains(&self.event)
             }
+            None => check.events.is_empty() || check.events.contains(&self.event),
+        };
+        if !speaks {
+            return Vec::new();
         }
-        Run::Change(run) => run(&after, before.as_ref(), options),
-    };
-    found.truncate(MAX_FOUND);
-    if text.after.len() > MAX_TEXT {
-        let message = format!("only the first {MAX_TEXT} bytes of the text were looked at");
-        found.push(after.found_whole(message, "write smaller files"));
+        let mut found = match run {
+            Run::Each(run) => {
+                let found = run(&self.after, options);
+                match &self.before {
+                    Some(before) if !found.is_empty() => {
+                        added::only_new(found, &self.after, run(before, options), before)
+                    }
+                    _ => found,
+                }
+            }
+            Run::Change(run) => run(&self.after, self.before.as_ref(), options),
+        };
+        found.truncate(MAX_FOUND);
+        if !self.whole {
+            let message = format!("only the first {MAX_TEXT} bytes of the text were looked at");
+            found.push(self.after.found_whole(message, "write smaller files"));
+        }
+        found
     }
-    found
+}
+
+/// Runs one check on a text; for several take a [`Reading`].
+pub fn check_text(name: &str, text: &Text, options: &Options) -> Vec<Found> {
+    Reading::new(text).check(name, options)
 }
 
 /// Runs a check on one command whose words are resolved, a word that nobody knows being none; `stdin` is the text of a here-document.

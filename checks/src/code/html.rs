@@ -225,8 +225,8 @@ fn braces(bytes: &[u8], mut at: usize) -> usize {
 }
 
 /// The text with everything that is not code of a script blanked out, places kept.
-pub(crate) fn scripts(text: &str, front: bool) -> String {
-    let code = read(text);
+pub(crate) fn scripts(code: &Code, front: bool) -> String {
+    let text = code.text;
     let mut kept: Vec<(usize, usize)> = Vec::new();
     let end = front_end(text);
     if front && end > 0 {

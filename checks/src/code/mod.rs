@@ -7,6 +7,8 @@ pub(crate) mod markup;
 pub(crate) mod plain;
 pub(crate) mod script;
 
+use std::ops::Deref;
+
 use crate::file::{File, part};
 use markup::Markup;
 
@@ -115,22 +117,36 @@ impl<'a> Code<'a> {
     }
 }
 
+/// Code that a file holds for all checks, or that was read for one.
+pub(crate) enum Loaded<'f> {
+    Shared(&'f Code<'f>),
+    Own(Code<'f>),
+}
+
+impl<'f> Deref for Loaded<'f> {
+    type Target = Code<'f>;
+
+    fn deref(&self) -> &Code<'f> {
+        match self {
+            Loaded::Shared(code) => code,
+            Loaded::Own(code) => code,
+        }
+    }
+}
+
 /// The code of a file by its extension: scripts, code inside markup, and other languages; none for Python and for prose.
-pub(crate) fn read<'a>(file: &File<'a>, masked: &'a mut String) -> Option<Code<'a>> {
+pub(crate) fn read<'f>(file: &'f File, masked: &'f mut String) -> Option<Loaded<'f>> {
     if file.path.is_script() {
-        return Some(script::read(file.text, !file.path.is(&["ts", "mts", "cts"])));
+        return Some(Loaded::Shared(file.script()));
     }
     if file.path.is_html() {
-        *masked = html::scripts(file.text, file.path.extension == "astro");
-        return Some(script::read(masked, false));
+        *masked = html::scripts(file.html(), file.path.extension == "astro");
+        return Some(Loaded::Own(script::read(masked, false)));
     }
-    plain::syntax(&file.path).map(|syntax| plain::read(file.text, &syntax))
+    plain::syntax(&file.path).map(|syntax| Loaded::Own(plain::read(file.text, &syntax)))
 }
 
 /// The tags of a file that describes what a user sees.
-pub(crate) fn tags<'a>(file: &File<'a>) -> Markup<'a> {
-    let mut markup =
-        if file.path.is_html() { html::read(file.text).markup } else { script::read(file.text, true).markup };
-    markup.link();
-    markup
+pub(crate) fn tags<'f, 'a>(file: &'f File<'a>) -> &'f Markup<'a> {
+    if file.path.is_html() { &file.html().markup } else { &file.script().markup }
 }

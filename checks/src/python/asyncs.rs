@@ -15,7 +15,7 @@ pub(crate) fn unnecessary(file: &File, _: &Options) -> Vec<Found> {
     if !file.path.is_python() || file.path.is_test() || file.path.extension == "pyi" {
         return Vec::new();
     }
-    let python = Python::read(file.text);
+    let python = file.python();
     let mut found = Vec::new();
     // The classes with bases that the line is in: their levels.
     let mut derived: Vec<(u32, bool)> = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn unnecessary(file: &File, _: &Options) -> Vec<Found> {
             derived.pop();
         }
         if python.word(line.first) == "class" {
-            derived.push((line.level, has_bases(&python, line.first)));
+            derived.push((line.level, has_bases(python, line.first)));
             continue;
         }
         if python.word(line.first) == "def" {
@@ -37,10 +37,10 @@ pub(crate) fn unnecessary(file: &File, _: &Options) -> Vec<Found> {
         let in_derived = derived.last().is_some_and(|(_, bases)| *bases);
         derived.push((line.level, false));
         let name = python.word(line.first + 2);
-        if in_derived || name.starts_with("__") || is_decorated(&python, index) {
+        if in_derived || name.starts_with("__") || is_decorated(python, index) {
             continue;
         }
-        if !waits(&python, index) {
+        if !waits(python, index) {
             found.push(file.found(
                 python.start(line.first),
                 format!("async function {name} never awaits"),

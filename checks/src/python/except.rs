@@ -11,7 +11,7 @@ pub(crate) fn bare(file: &File, _: &Options) -> Vec<Found> {
     if !file.path.is_python() {
         return Vec::new();
     }
-    let python = Python::read(file.text);
+    let python = file.python();
     let mut found = Vec::new();
     for (index, line) in python.lines.iter().enumerate() {
         if python.word(line.first) != "except" {
@@ -27,7 +27,7 @@ pub(crate) fn bare(file: &File, _: &Options) -> Vec<Found> {
             let mut caught = head.clone().take_while(|at| python.word(*at) != "as");
             caught.any(|at| python.word(at) == "BaseException" && !matches!(python.word(at + 1), "(" | "."))
         };
-        if (!all && !caught()) || raises(&python, index, colon) {
+        if (!all && !caught()) || raises(python, index, colon) {
             continue;
         }
         let message =

@@ -12,8 +12,8 @@ pub(crate) fn dangerous(file: &File, options: &Options) -> Vec<Found> {
     if !file.path.is_python() || !file.path.is_migration(&more) || file.path.is_test() {
         return Vec::new();
     }
-    let python = Python::read(file.text);
-    let scopes = scopes(&python);
+    let python = file.python();
+    let scopes = scopes(python);
     let restores = (0..python.tokens.len()).any(|at| {
         python.word(at) == "create_table"
             && python.word(at + 1) == "("
@@ -39,16 +39,14 @@ pub(crate) fn dangerous(file: &File, options: &Options) -> Vec<Found> {
                 "upgrade drops a column with its data".to_owned(),
                 "stop using the column first and drop it in a later release",
             ),
-            "alter_column"
-                if up && method && call && argument(&python, open, "nullable") == Some("False") =>
-            {
+            "alter_column" if up && method && call && argument(python, open, "nullable") == Some("False") => {
                 say(
                     "upgrade makes a column NOT NULL; rows without a value make it fail".to_owned(),
                     "fill the column first, or give it a server default",
                 )
             }
             "execute" if up && method && call => {
-                if let Some(what) = destructive_text(&python, open) {
+                if let Some(what) = destructive_text(python, open) {
                     say(
                         format!("upgrade runs raw SQL that {what}"),
                         "keep the data until a later release, and write a downgrade",
@@ -56,7 +54,7 @@ pub(crate) fn dangerous(file: &File, options: &Options) -> Vec<Found> {
                 }
             }
             "RunSQL" if call => {
-                if let Some(what) = destructive_text(&python, open) {
+                if let Some(what) = destructive_text(python, open) {
                     say(
                         format!("the migration runs raw SQL that {what}"),
                         "keep the data until a later release, and give reverse_sql",
@@ -71,7 +69,7 @@ pub(crate) fn dangerous(file: &File, options: &Options) -> Vec<Found> {
                     "stop using it first and remove it in a later release",
                 )
             }
-            "DateTime" | "TIMESTAMP" if is_type(&python, at) && !zoned(&python, at) => say(
+            "DateTime" | "TIMESTAMP" if is_type(python, at) && !zoned(python, at) => say(
                 format!("{} without timezone=True stores times of no known zone", python.word(at)),
                 "write DateTime(timezone=True)",
             ),

@@ -117,7 +117,7 @@ pub(crate) fn wildcard(file: &File, _: &Options) -> Vec<Found> {
     if !file.path.is_python() || matches!(file.path.name, "__init__.py" | "__init__.pyi") {
         return Vec::new();
     }
-    let python = Python::read(file.text);
+    let python = file.python();
     let star = |line: &Line| {
         (line.first + 1..line.end).find(|at| {
             python.word(*at) == "*"

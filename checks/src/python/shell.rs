@@ -35,8 +35,8 @@ pub(crate) fn unsafe_shell(file: &File, options: &Options) -> Vec<Found> {
         return Vec::new();
     }
     let allow_shell = options.flag("allow_shell_true", false);
-    let python = Python::read(file.text);
-    let meanings = Meanings::read(&python);
+    let python = file.python();
+    let meanings = Meanings::read(python);
     let mut found = Vec::new();
     for at in 0..python.tokens.len() {
         if python.kind(at) != Some(Kind::Name)
@@ -45,14 +45,14 @@ pub(crate) fn unsafe_shell(file: &File, options: &Options) -> Vec<Found> {
         {
             continue;
         }
-        let name = meanings.of(&python, at);
+        let name = meanings.of(python, at);
         if ALWAYS.contains(&name.as_str()) {
             found.push(file.found(
                 python.start(at),
                 format!("{name} hands a text to the shell"),
                 "use subprocess.run([program, argument, ...]) with a list of words",
             ));
-        } else if !allow_shell && WITH_SHELL.contains(&name.as_str()) && shell_argument(&python, at + 1) {
+        } else if !allow_shell && WITH_SHELL.contains(&name.as_str()) && shell_argument(python, at + 1) {
             found.push(file.found(
                 python.start(at),
                 format!("{name} with shell=True hands a text to the shell"),

@@ -23,7 +23,7 @@ pub(crate) fn injection(file: &File, _: &Options) -> Vec<Found> {
     if !file.path.is_python() || file.path.is_test() {
         return Vec::new();
     }
-    let python = Python::read(file.text);
+    let python = file.python();
     let mut found = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     let mut statements: HashSet<&str> = HashSet::new();
@@ -45,10 +45,10 @@ pub(crate) fn injection(file: &File, _: &Options) -> Vec<Found> {
                 at += 1;
             }
             Some(Kind::Str) => {
-                let built = build(&python, at);
+                let built = build(python, at);
                 let added = python.word(at.wrapping_sub(1)) == "+=";
                 let is_sql = is_statement(&built.template) || (added && is_clause(&built.template));
-                if is_sql && built.unsafe_value && !is_message(&python, open.last().copied(), line) {
+                if is_sql && built.unsafe_value && !is_message(python, open.last().copied(), line) {
                     found.push(say(file, python.start(at)));
                 }
                 if is_sql && !built.unsafe_value {
@@ -75,8 +75,7 @@ pub(crate) fn injection(file: &File, _: &Options) -> Vec<Found> {
             }
             Some(Kind::Name) => {
                 let used = statements.contains(python.word(at)) && python.word(at.wrapping_sub(1)) != ".";
-                if used && joins(&python, at + 1, "%s {}") && !is_message(&python, open.last().copied(), line)
-                {
+                if used && joins(python, at + 1, "%s {}") && !is_message(python, open.last().copied(), line) {
                     found.push(say(file, python.start(at)));
                 }
                 at += 1;

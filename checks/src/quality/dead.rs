@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::code::{Code, Kind, script};
+use crate::code::{Code, Kind};
 use crate::file::{File, part};
 use crate::python::lex::{Python, literal};
 use crate::python::names::imports;
@@ -31,8 +31,8 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn python(file: &File) -> Vec<Found> {
-    let python = Python::read(file.text);
-    let imports = imports(&python);
+    let python = file.python();
+    let imports = imports(python);
     if imports.is_empty() {
         return Vec::new();
     }
@@ -40,7 +40,7 @@ fn python(file: &File) -> Vec<Found> {
     for line in &python.lines {
         // In an import line only what stands before the import is code.
         let end = match (line.first..line.end)
-            .find(|at| matches!(python.word(*at), "import" | "from") && is_start(&python, line.first, *at))
+            .find(|at| matches!(python.word(*at), "import" | "from") && is_start(python, line.first, *at))
         {
             Some(at) => at,
             None => line.end,
@@ -84,8 +84,8 @@ fn python(file: &File) -> Vec<Found> {
                 || import.local == "*";
             !special
                 && !used.contains(import.local)
-                && !is_tried(&python, import.line)
-                && !is_excused(file, &python, import.token)
+                && !is_tried(python, import.line)
+                && !is_excused(file, python, import.token)
         })
         .map(|import| say(file, python.start(import.token), import.local))
         .collect()
@@ -127,7 +127,7 @@ fn is_excused(file: &File, python: &Python, token: usize) -> bool {
 }
 
 fn scripts(file: &File) -> Vec<Found> {
-    let code = script::read(file.text, !file.path.is(&["ts", "mts", "cts"]));
+    let code = file.script();
     let mut imported: Vec<usize> = Vec::new();
     let mut used: HashSet<&str> = HashSet::new();
     let mut at = 0;
@@ -135,7 +135,7 @@ fn scripts(file: &File) -> Vec<Found> {
         let begins = code.word(at) == "import"
             && !matches!(code.word(at.wrapping_sub(1)), "." | "?.")
             && !matches!(code.word(at + 1), "(" | "." | ":");
-        if begins && let Some(end) = import_names(&code, at, &mut imported) {
+        if begins && let Some(end) = import_names(code, at, &mut imported) {
             at = end;
             continue;
         }

@@ -83,7 +83,7 @@ enum Language {
 
 fn tokens<'a>(file: &'a File, masked: &'a mut String) -> Option<Words<'a>> {
     if file.path.is_python() {
-        let python = crate::python::lex::Python::read(file.text);
+        let python = file.python();
         let words = python
             .tokens
             .iter()

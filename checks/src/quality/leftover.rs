@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: prints are looked for in code, notes in comments; strings are neither.
 
-use crate::code::{Code, Kind, html, read};
+use crate::code::{Code, Kind, read};
 use crate::file::{File, part};
 use crate::python::lex::Python;
 use crate::{Found, Options};
@@ -17,6 +17,7 @@ pub(crate) fn debug(file: &File, _: &Options) -> Vec<Found> {
     }
     let mut masked = String::new();
     let Some(code) = read(file, &mut masked) else { return Vec::new() };
+    let code = &*code;
     let scripts = file.path.is_script() || file.path.is_html();
     let stem = file.path.stem.to_ascii_lowercase();
     let speaks = file.path.is_tool()
@@ -43,7 +44,7 @@ pub(crate) fn debug(file: &File, _: &Options) -> Vec<Found> {
                 matches!(code.word(at + 2), "log" | "debug" | "dir" | "table" | "trace")
                     .then(|| format!("console.{}", code.word(at + 2)))
             }
-            "debugger" if scripts && start && is_statement(&code, at) => Some("debugger".to_owned()),
+            "debugger" if scripts && start && is_statement(code, at) => Some("debugger".to_owned()),
             "dbg" if file.path.extension == "rs" && code.word(at + 1) == "!" => Some("dbg!".to_owned()),
             "binding"
                 if file.path.extension == "rb"
@@ -87,7 +88,7 @@ fn is_statement(code: &Code, at: usize) -> bool {
 }
 
 fn debug_python(file: &File) -> Vec<Found> {
-    let python = Python::read(file.text);
+    let python = file.python();
     let main = (0..python.tokens.len()).any(|at| {
         python.word(at) == "__name__" && matches!(python.word(at + 2), "'__main__'" | "\"__main__\"")
     });
@@ -103,7 +104,7 @@ fn debug_python(file: &File) -> Vec<Found> {
         }
         let call = python.word(at + 1) == "(";
         let what = match python.word(at) {
-            "print" if call && !speaks && !prints_elsewhere(&python, at + 1) => Some("print(...)"),
+            "print" if call && !speaks && !prints_elsewhere(python, at + 1) => Some("print(...)"),
             "breakpoint" if call => Some("breakpoint()"),
             "pdb" | "ipdb" | "pudb" | "wdb" | "rpdb" | "web_pdb"
                 if python.word(at + 1) == "."
@@ -164,12 +165,12 @@ pub(crate) fn todo(file: &File, options: &Options) -> Vec<Found> {
 
 fn comments(file: &File) -> Vec<(u32, u32)> {
     if file.path.is_python() {
-        return Python::read(file.text).comments;
+        return file.python().comments.clone();
     }
     let mut masked = String::new();
-    let mut comments = read(file, &mut masked).map(|code| code.comments).unwrap_or_default();
+    let mut comments = read(file, &mut masked).map(|code| code.comments.clone()).unwrap_or_default();
     if file.path.is_html() {
-        comments.extend(html::read(file.text).comments);
+        comments.extend(file.html().comments.iter().copied());
         comments.sort_unstable();
     }
     comments

@@ -49,9 +49,10 @@ fn look(file: &File) -> (Vec<Found>, Claims) {
         return Default::default();
     }
     let Some(code) = read(file, &mut masked) else { return Default::default() };
+    let code = &*code;
     let mut found = Vec::new();
     let mut claims = Claims::new();
-    let counts = claim_counts(&code);
+    let counts = claim_counts(code);
     // The braces that are open, and whether a condition stands before them.
     let mut open: Vec<bool> = Vec::new();
     let mut condition = false;
@@ -76,13 +77,13 @@ fn look(file: &File) -> (Vec<Found>, Claims) {
         }
         let conditional = condition || open.last().copied().unwrap_or(false);
         let message = match file.path.extension.as_str() {
-            "go" => go(&code, at, conditional),
-            "rs" => rust(&code, at),
-            "rb" => ruby(&code, at),
+            "go" => go(code, at, conditional),
+            "rs" => rust(code, at),
+            "rb" => ruby(code, at),
             "java" | "kt" | "kts" | "scala" | "cs" | "swift" | "php" | "groovy" | "dart" | "ex" | "exs" => {
-                other(&code, at, conditional)
+                other(code, at, conditional)
             }
-            _ => script(&code, at),
+            _ => script(code, at),
         };
         if let Some(message) = message {
             found.push(say(file, code.start(at), message));

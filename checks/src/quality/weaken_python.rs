@@ -9,11 +9,11 @@ use crate::python::asyncs::is_stub;
 use crate::python::lex::{Kind, Line, Python};
 
 pub(crate) fn look(file: &File) -> (Vec<Found>, Claims) {
-    let python = Python::read(file.text);
+    let python = file.python();
     let mut found = Vec::new();
     let mut claims = Claims::new();
     for line in &python.lines {
-        if let Some((at, message)) = line_message(&python, line) {
+        if let Some((at, message)) = line_message(python, line) {
             found.push(say(file, python.start(at), message));
         }
     }
@@ -27,7 +27,7 @@ pub(crate) fn look(file: &File) -> (Vec<Found>, Claims) {
         let block = python.block(index);
         let inline = colon + 1..line.end;
         let nothing = |tokens: std::ops::Range<usize>| {
-            is_stub(&python, tokens.clone()) && python.word(tokens.start) != "raise"
+            is_stub(python, tokens.clone()) && python.word(tokens.start) != "raise"
                 || (tokens.len() == 1 && python.word(tokens.start) == "return")
         };
         let empty = if inline.is_empty() {
@@ -39,17 +39,17 @@ pub(crate) fn look(file: &File) -> (Vec<Found>, Claims) {
             found.push(say(file, python.start(line.first), "a test has an empty body"));
         }
         let end = block.last().map_or(line.end, |last| last.end);
-        let count = (colon + 1..end).filter(|at| is_claim(&python, *at)).count();
+        let count = (colon + 1..end).filter(|at| is_claim(python, *at)).count();
         claims.insert(name.to_owned(), (python.start(line.first), if empty { 1 } else { count }));
         // A skip that always happens stands directly in the body.
         for inner in block.iter().filter(|inner| inner.level == line.level + 1) {
-            if is_skip_call(&python, inner) {
+            if is_skip_call(python, inner) {
                 found.push(say(file, python.start(inner.first), "a test is skipped"));
             }
         }
     }
     for line in python.lines.iter().filter(|line| line.level == 0) {
-        if is_skip_call(&python, line) {
+        if is_skip_call(python, line) {
             found.push(say(file, python.start(line.first), "a test is skipped"));
         }
     }

@@ -78,7 +78,7 @@ pub(crate) fn form_labels(file: &File, _: &Options) -> Vec<Found> {
         if tag.shape == Shape::Open && names_its_content(name) {
             inside = inside.max(tag.mate as usize);
         }
-        if !is(&markup, tag, &["input", "select", "textarea"]) || tag.spread || index < inside {
+        if !is(markup, tag, &["input", "select", "textarea"]) || tag.spread || index < inside {
             continue;
         }
         if markup.has(tag, &["aria-label", "aria-labelledby", "title", "aria-hidden"]) {
@@ -144,7 +144,7 @@ pub(crate) fn interactive(file: &File, _: &Options) -> Vec<Found> {
     let mut found = Vec::new();
     for (index, tag) in markup.openings() {
         let name = markup.name(tag);
-        if is(&markup, tag, &["div", "span", "li", "section", "p", "td", "tr"]) && !tag.spread {
+        if is(markup, tag, &["div", "span", "li", "section", "p", "td", "tr"]) && !tag.spread {
             let strict = matches!(name, "div" | "span");
             let Some(click) = markup.listens(tag, "click") else { continue };
             let stops = matches!(click, Says::Code(code) if code.len() < 200 && only_stops(code));
@@ -159,11 +159,11 @@ pub(crate) fn interactive(file: &File, _: &Options) -> Vec<Found> {
                 ));
             }
         }
-        if is(&markup, tag, &["a", "Link", "NuxtLink", "RouterLink", "router-link"])
+        if is(markup, tag, &["a", "Link", "NuxtLink", "RouterLink", "router-link"])
             && !tag.spread
             && !markup.has(tag, &["aria-label", "aria-labelledby", "title"])
         {
-            let Some(text) = content(&markup, index, tag) else { continue };
+            let Some(text) = content(markup, index, tag) else { continue };
             let text = text
                 .trim_matches(|letter: char| letter.is_whitespace() || ".!>»→…›:".contains(letter))
                 .to_lowercase();

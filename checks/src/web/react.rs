@@ -4,12 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::code::{Code, Kind, script};
+use crate::code::{Code, Kind};
 use crate::file::File;
 use crate::{Found, Options};
 
-fn code<'a>(file: &File<'a>) -> Option<Code<'a>> {
-    (file.path.is_jsx() && !file.path.is_test()).then(|| script::read(file.text, true))
+fn code<'f, 'a>(file: &'f File<'a>) -> Option<&'f Code<'a>> {
+    (file.path.is_jsx() && !file.path.is_test()).then(|| file.script())
 }
 
 /// Queries and mutations whose waiting and failing nobody shows.
@@ -40,7 +40,7 @@ pub(crate) fn query_state(file: &File, _: &Options) -> Vec<Found> {
         if !query && code.word(at) != "useMutation" {
             continue;
         }
-        let Some(_) = call(&code, at) else { continue };
+        let Some(_) = call(code, at) else { continue };
         // `return useQuery(…)` and `() => useQuery(…)` hand the result on.
         if matches!(code.word(at.wrapping_sub(1)), "return" | "=>") {
             continue;
@@ -120,7 +120,7 @@ pub(crate) fn empty_state(file: &File, _: &Options) -> Vec<Found> {
         let inside = tags.get(close.min(code.tokens.len())).unwrap_or(&0) > tags.get(at + 1).unwrap_or(&0);
         let receiver = at.wrapping_sub(2);
         let name = code.word(receiver);
-        if !inside || is_filled(&code, receiver) || lists.contains_key(name) || lengths.contains(name) {
+        if !inside || is_filled(code, receiver) || lists.contains_key(name) || lengths.contains(name) {
             continue;
         }
         // A length asked shortly before guards this list under another name.
@@ -208,7 +208,7 @@ pub(crate) fn lazy_loading(file: &File, _: &Options) -> Vec<Found> {
                 if !matches!(code.word(at + 1), "(" | "." | "type")
                     && code.word(at.wrapping_sub(1)) != "." =>
             {
-                if let Some(name) = heavy(&code, at) {
+                if let Some(name) = heavy(code, at) {
                     found.push(file.found(
                         code.start(at),
                         format!("{name} is heavy and loads together with the page"),
@@ -218,7 +218,7 @@ pub(crate) fn lazy_loading(file: &File, _: &Options) -> Vec<Found> {
             }
             "lazy"
                 if !suspense
-                    && call(&code, at).is_some()
+                    && call(code, at).is_some()
                     && matches!(code.word(at.wrapping_sub(1)), "." | "=" | "(" | "," | ":" | "return") =>
             {
                 found.push(file.found(

@@ -19,7 +19,7 @@ fn each(
     let mut found = Vec::new();
     for (_, tag) in markup.openings() {
         let classes = markup.classes(tag);
-        if let Some((message, suggest)) = judge(&markup, tag, &classes) {
+        if let Some((message, suggest)) = judge(markup, tag, &classes) {
             found.push(file.found(at(tag), message, suggest));
         }
     }
