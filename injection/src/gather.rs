@@ -64,7 +64,9 @@ impl Gather {
             }
             _ => 0,
         };
-        let strength = if own_words { 1 } else { (hit.strength + boost).min(2) };
+        // A file of the project may address agents: that alone is no more than a hint there.
+        let base = if open && self.quiet(name) { 1 } else { hit.strength };
+        let strength = if own_words { 1 } else { (base + boost).min(2) };
         if strength >= 2 {
             self.flagged = true;
         } else if !own_words {

@@ -37,14 +37,21 @@ impl Walker<'_> {
                 symbol = own("SECRETFILE");
             }
             "passwd" | "shadow" if start > 0 && self.byte(start - 1) == b'/' => symbol = own("SECRETFILE"),
-            "eth" | "sol" if dotted && !named => symbol = own("ADDR"),
+            "eth" | "sol" if dotted && !named => symbol = own("CRYPTO"),
             _ if word.number => {
                 let money = start > 0
                     && matches!(
                         self.text.get(..start).and_then(|t| t.chars().next_back()),
                         Some('$' | '€' | '£' | '¥')
                     );
-                symbol = if money { own("AMOUNT") } else { own("NUM") };
+                let huge = word.end - start >= 6;
+                symbol = own(if money {
+                    "AMOUNT"
+                } else if huge {
+                    "HUGE"
+                } else {
+                    "NUM"
+                });
             }
             _ => {}
         }
@@ -142,7 +149,10 @@ impl Walker<'_> {
         if (first == b'0' || run >= 12 || (run == 4 && first.is_ascii_uppercase()))
             && let Some(length) = words::address(rest)
         {
-            self.push(0, own("ADDR"), start, start + length, 0, out);
+            let bytes = rest.as_bytes();
+            let bank = bytes.iter().take(2).all(u8::is_ascii_uppercase)
+                && bytes.get(2..4).is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
+            self.push(0, own(if bank { "IBAN" } else { "CRYPTO" }), start, start + length, 0, out);
             self.at = start + length;
             return true;
         }
@@ -230,7 +240,13 @@ impl Walker<'_> {
         let mut symbol = if before.ends_with(b"](") { own("REF") } else { own("URL") };
         if markup::asks_for_data(url) {
             let image = before.ends_with(b"](") && before.windows(2).any(|pair| pair == b"![");
-            symbol = if image { own("IMAGEDATA") } else { own("LINKDATA") };
+            symbol = own(if image {
+                "IMAGEDATA"
+            } else if markup::asks_for_talk(url) {
+                "LINKDATA"
+            } else {
+                "URL"
+            });
         }
         self.at = start + length;
         self.push(0, symbol, start, self.at, 0, out);

@@ -5,7 +5,7 @@
 
 use crate::gather::{Gather, Hit};
 use crate::lexicon::Symbol;
-use crate::sentence::flag;
+use crate::sentence::{Token, flag};
 use crate::walk::{DEEPEST, Walker};
 use crate::{CLASSES, decode};
 
@@ -72,6 +72,11 @@ impl Walker<'_> {
     /// How often words of a match are joined as names of a program are: `a_b`, `a.b`, `a::b`, `a = b`, `a[b`.
     fn joints(&self, first: usize, last: usize) -> usize {
         let words = self.tokens.get(first..=last).unwrap_or(&[]);
+        let snake = |(a, b): (&Token, &Token)| self.text.get(a.end..b.start) == Some("_");
+        if words.len() > 3 && words.iter().zip(words.iter().skip(1)).all(snake) {
+            // Wholly written with underscores, it is a sentence again.
+            return 0;
+        }
         words
             .iter()
             .zip(words.iter().skip(1))
@@ -85,6 +90,24 @@ impl Walker<'_> {
                     || gap.contains(['{', '}', '=', '[', ']'])
             })
             .count()
+    }
+
+    /// A quotation of exactly these words within a sentence that goes on: `"…" became a meme`. A value of JSON is none.
+    fn mentioned(&self, first: usize, last: usize) -> bool {
+        let (Some(first), Some(last)) = (self.tokens.get(first), self.tokens.get(last)) else { return false };
+        let before = self.text.get(..first.start).unwrap_or("");
+        let after = self.text.get(last.end..).unwrap_or("");
+        let quote = ['"', '“', '‘', '«', '„', '`'];
+        let opens = before.ends_with(quote);
+        let lead = before.trim_end_matches(quote).trim_end_matches(' ');
+        let said = lead.is_empty() || lead.ends_with(|c: char| c.is_alphabetic() || c == '(' || c == '\n');
+        let close = after.trim_start_matches(['.', '!', '"', '”', '’', '»', '“', '`']);
+        let closes = close.len() < after.len() && after.len() - close.len() <= 6;
+        opens
+            && said
+            && closes
+            && close.starts_with(' ')
+            && close.chars().nth(1).is_some_and(char::is_alphabetic)
     }
 
     /// Sentences in rot13 or written backwards.
@@ -147,7 +170,10 @@ impl Walker<'_> {
         // Quoted, and what quotes it speaks of attacks.
         let outside = !(upto(last) & !upto_before(first));
         let cue = at("CUE") & outside != 0;
-        cue || self.cue.is_some_and(|cue| cue + INTRODUCED > begins.start)
+        let words =
+            !matches!(name, "exfil" | "secret-request" | "payment-steer" | "tool-force" | "decode-follow");
+        cue || (words && self.mentioned(first, last))
+            || self.cue.is_some_and(|cue| cue + INTRODUCED > begins.start)
     }
 }
 

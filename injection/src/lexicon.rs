@@ -14,7 +14,7 @@ pub(crate) type WordId = u16;
 pub(crate) type Symbol = u16;
 
 /// Symbols that the reader sets itself.
-pub(crate) const OWN: [&str; 13] = [
+pub(crate) const OWN: [&str; 16] = [
     "ADDR",
     "EMAIL",
     "URL",
@@ -28,6 +28,9 @@ pub(crate) const OWN: [&str; 13] = [
     "LINKDATA",
     "PATH",
     "REF",
+    "IBAN",
+    "CRYPTO",
+    "HUGE",
 ];
 
 /// The longest word that is looked up, in bytes.
@@ -90,6 +93,8 @@ pub(crate) struct Lexicon {
     /// For each word id: its symbols and whether a run of words begins with it.
     entries: Vec<(Vec<Symbol>, bool)>,
     symbols: HashMap<String, Symbol>,
+    /// Words whose letters may be in disorder.
+    scrambled: Map<u64, WordId>,
     /// Kinds that hold runs of words.
     runs: Vec<Symbol>,
     /// The rules in the order of the file.
@@ -121,7 +126,12 @@ impl Lexicon {
             };
             let symbol = lexicon.symbol(kind.trim());
             for word in words.split_whitespace() {
-                lexicon.add(word, Some(symbol));
+                let id = lexicon.add(word, Some(symbol));
+                if matches!(kind, "IGNORE" | "PREV" | "INSTR")
+                    && let Some(key) = letters(word)
+                {
+                    lexicon.scrambled.entry(key).or_insert(id);
+                }
             }
         }
         for line in include_str!("../data/rules.txt").lines() {
@@ -278,6 +288,11 @@ impl Lexicon {
         self.words.get(word).copied().unwrap_or(0)
     }
 
+    /// The id of a word whose inner letters are in disorder.
+    pub(crate) fn disordered(&self, word: &str) -> WordId {
+        letters(word).and_then(|key| self.scrambled.get(&key)).copied().unwrap_or(0)
+    }
+
     /// The id of a run of words that goes on with `next`.
     pub(crate) fn join(&self, run: WordId, next: WordId) -> WordId {
         if next == 0 || !self.entries.get(usize::from(run)).is_some_and(|entry| entry.1) {
@@ -313,6 +328,23 @@ impl Lexicon {
         }
         (unknown * 4 <= letters.len()).then_some(parts)
     }
+}
+
+/// First letter, last letter and which letters stand between, whatever their order.
+fn letters(word: &str) -> Option<u64> {
+    let bytes = word.as_bytes();
+    if !(6..=14).contains(&bytes.len()) || !bytes.iter().all(u8::is_ascii_lowercase) {
+        return None;
+    }
+    let mut key = 0u64;
+    for byte in bytes {
+        // Each letter has its own two bits; what overflows only makes more words alike.
+        key = key.wrapping_add(
+            1u64.wrapping_shl(2 * u32::from(byte - b'a')).rotate_left(7).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        );
+    }
+    let (first, last) = (*bytes.first()?, *bytes.last()?);
+    Some(key ^ u64::from(first) << 8 ^ u64::from(last) ^ (bytes.len() as u64) << 16)
 }
 
 /// Two letters are mostly no word.

@@ -247,6 +247,27 @@ pub(crate) fn asks_for_data(url: &str) -> bool {
     })
 }
 
+/// An address whose query is to be filled with what was said or with secrets, more than a key.
+pub(crate) fn asks_for_talk(url: &str) -> bool {
+    let lower = url.chars().take(400).collect::<String>().to_ascii_lowercase();
+    [
+        "conversation",
+        "history",
+        "chat",
+        "summary",
+        "prompt",
+        "base64",
+        "memory",
+        "cookie",
+        "secret",
+        "password",
+        "env",
+        "private",
+    ]
+    .iter()
+    .any(|word| lower.contains(word))
+}
+
 /// A mark that separates turns of a chat, at the front of `text`: its length.
 pub(crate) fn turn(text: &str) -> Option<usize> {
     #[rustfmt::skip]

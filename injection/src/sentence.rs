@@ -52,6 +52,9 @@ pub(crate) struct Planes {
     longest: [u8; LIMIT],
     imperative: Option<Symbol>,
     ident: Option<Symbol>,
+    iban: Option<Symbol>,
+    crypto: Option<Symbol>,
+    address: Option<Symbol>,
 }
 
 impl Planes {
@@ -66,6 +69,9 @@ impl Planes {
             longest: [0; LIMIT],
             imperative: lexicon.named("IMPB"),
             ident: lexicon.named("IDENT"),
+            iban: lexicon.named("IBAN"),
+            crypto: lexicon.named("CRYPTO"),
+            address: lexicon.named("ADDR"),
         }
     }
 
@@ -130,6 +136,9 @@ impl Planes {
             }
             if token.own != Symbol::MAX {
                 self.set(token.own, bit, orders & bit != 0, false);
+                if Some(token.own) == self.iban || Some(token.own) == self.crypto {
+                    self.set(self.address.unwrap_or(token.own), bit, orders & bit != 0, false);
+                }
             }
             if token.flags & flag::IDENT != 0
                 && let Some(ident) = self.ident

@@ -131,6 +131,9 @@ pub(crate) fn read(lexicon: &Lexicon, text: &str, at: usize) -> Word {
             }
         }
     }
+    if !strange && digits + signs == 0 {
+        word.id = lexicon.disordered(&word.letters);
+    }
     word
 }
 
