@@ -67,7 +67,14 @@ impl<'a> File<'a> {
     /// The text read as a script, once for all checks; its tags are joined.
     pub(crate) fn script(&self) -> &Code<'a> {
         self.script.get_or_init(|| {
-            let mut code = script::read(self.text, !self.path.is(&["ts", "mts", "cts"]));
+            let tags = if self.path.is_jsx() {
+                script::Tags::Anywhere
+            } else if self.path.is(&["js", "mjs", "cjs"]) {
+                script::Tags::Values
+            } else {
+                script::Tags::Nowhere
+            };
+            let mut code = script::read(self.text, tags);
             code.markup.link();
             code
         })

@@ -141,7 +141,7 @@ pub(crate) fn read<'f>(file: &'f File, masked: &'f mut String) -> Option<Loaded<
     }
     if file.path.is_html() {
         *masked = html::scripts(file.html(), file.path.extension == "astro");
-        return Some(Loaded::Own(script::read(masked, false)));
+        return Some(Loaded::Own(script::read(masked, script::Tags::Nowhere)));
     }
     plain::syntax(&file.path).map(|syntax| Loaded::Own(plain::read(file.text, &syntax)))
 }

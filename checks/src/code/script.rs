@@ -65,7 +65,7 @@ struct Reader<'a> {
     before: Before,
     /// No regular expression ends before this place.
     no_regex: usize,
-    jsx: bool,
+    jsx: Tags,
     /// How many holes there were, and those that are open.
     holes: u32,
     inside: Vec<u32>,
@@ -74,8 +74,18 @@ struct Reader<'a> {
     root: u32,
 }
 
-/// Reads a script; `jsx` says whether tags may stand in it.
-pub(crate) fn read(text: &str, jsx: bool) -> Code<'_> {
+/// Where tags may stand in a script.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tags {
+    Nowhere,
+    /// Where a value may stand.
+    Values,
+    /// Also behind a value, as in a piece of a file.
+    Anywhere,
+}
+
+/// Reads a script.
+pub(crate) fn read(text: &str, jsx: Tags) -> Code<'_> {
     let mut reader = Reader {
         code: Code::new(text),
         bytes: text.as_bytes(),
@@ -167,7 +177,7 @@ impl Reader<'_> {
                 self.at += 1;
                 self.modes.push(Mode::Template);
             }
-            b'<' if self.jsx && self.tag_begins() => self.open_tag(),
+            b'<' if self.jsx != Tags::Nowhere && self.tag_begins() => self.open_tag(),
             here if here.is_ascii_digit() => {
                 while is_name(self.here(0)) || (self.here(0) == b'.' && self.here(1).is_ascii_digit()) {
                     self.at += 1;
@@ -326,7 +336,9 @@ impl Reader<'_> {
         if self.before == Before::Operand {
             // `call<name>(…)` is a type all the same.
             let typed = behind == b'>' && byte(self.bytes, end + 1) == b'(';
-            return ELEMENTS.contains(&name) && matches!(behind, b'>' | b'/' | b' ' | b'\n') && !typed;
+            let closed = behind == b'/' && byte(self.bytes, end + 1) == b'>';
+            let ends = closed || matches!(behind, b'>' | b' ' | b'\n');
+            return self.jsx == Tags::Anywhere && ELEMENTS.contains(&name) && ends && !typed;
         }
         let mut next = end;
         while next < end + 64 && matches!(byte(self.bytes, next), b' ' | b'\n' | b'\r' | b'\t') {

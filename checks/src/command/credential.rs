@@ -5,7 +5,7 @@
 use crate::file::{File, part};
 use crate::{Found, Options, Severity};
 
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 15] = [
     "PROXY",
     "CREDENTIAL",
     "CREDENTIALS",
@@ -18,6 +18,9 @@ const WORDS: [&str; 12] = [
     "CERT",
     "AUTH",
     "APIKEY",
+    "PRIVATEKEY",
+    "KEYSTORE",
+    "APITOKEN",
 ];
 
 /// Assignments in a text that is written.

@@ -45,22 +45,19 @@ pub(crate) fn query_state(file: &File, _: &Options) -> Vec<Found> {
         if matches!(code.word(at.wrapping_sub(1)), "return" | "=>") {
             continue;
         }
-        let message = match (query, loading, error) {
-            (true, false, false) => "the query shows neither that it is loading nor that it failed",
-            (true, false, true) => "the query does not show that it is loading",
-            (true, true, false) => "the query does not show that it failed",
-            (false, false, _) => "the mutation does not show that it is running",
+        let suggest = match (query, loading, error) {
+            (true, false, false) => "use isPending and isError of the result",
+            (true, false, true) => "use isPending of the result",
+            (true, true, false) => "use isError of the result",
+            (false, false, _) => "use isPending of the result, to keep a second click away",
             _ => continue,
         };
-        found.push(file.found(
-            code.start(at),
-            message,
-            if query {
-                "use isPending and isError of the result"
-            } else {
-                "use isPending of the result, to keep a second click away"
-            },
-        ));
+        let message = if query {
+            "the query does not show both that it is loading and that it failed"
+        } else {
+            "the mutation does not show that it is running"
+        };
+        found.push(file.found(code.start(at), message, suggest));
     }
     found
 }
@@ -121,6 +118,13 @@ pub(crate) fn empty_state(file: &File, _: &Options) -> Vec<Found> {
         let receiver = at.wrapping_sub(2);
         let name = code.word(receiver);
         if !inside || is_filled(code, receiver) || lists.contains_key(name) || lengths.contains(name) {
+            continue;
+        }
+        // Lists of what nobody sees as a list.
+        let first = (at + 1..close.min(at + 200)).find(|token| code.kind(*token) == Some(Kind::Tag));
+        if first.is_some_and(|tag| {
+            matches!(code.word(tag), "<option" | "<meta" | "<link" | "<script" | "<td" | "<th" | "<br")
+        }) {
             continue;
         }
         // A length asked shortly before guards this list under another name.
@@ -195,7 +199,9 @@ const HEAVY_PACKAGES: [&str; 16] = [
 
 /// Heavy components in a page from its start on; lazy ones with nothing to show meanwhile.
 pub(crate) fn lazy_loading(file: &File, _: &Options) -> Vec<Found> {
-    if !file.path.in_folder(&["pages", "app", "routes"]) {
+    if !file.path.in_folder(&["pages", "app", "routes"])
+        || file.path.in_folder(&["components", "lib", "hooks", "utils"])
+    {
         return Vec::new();
     }
     let Some(code) = code(file) else { return Vec::new() };
