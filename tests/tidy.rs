@@ -103,6 +103,11 @@ fn the_runtime_knows_no_other_crate_but_these() {
 }
 
 #[test]
+fn the_checks_know_no_other_crate() {
+    assert!(closure("policy-checks").is_empty(), "closure of the checks: {:?}", closure("policy-checks"));
+}
+
+#[test]
 fn crates_keep_to_their_side() {
     let never: [(&str, &[&str]); 4] = [
         ("policy-grammar", &["regex", "regex-automata", "clap", "policy-runtime"]),

