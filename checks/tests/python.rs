@@ -215,7 +215,7 @@ fn unnecessary_async() {
             "class A:\n    async def f(self):\n        return 1\n",
             "async def f():\n    async def g():\n        await x\n    return g\n",
             "async def f(): return 1\n",
-            "class A(B):\n    def g(self):\n        async def f():\n            return 1\n        return f\n",
+            "class A(B):\n    def g(self):\n        async def f():\n            return 1\n        f()\n",
         ],
         &[
             "async def f():\n    await g()\n",
@@ -230,6 +230,8 @@ fn unnecessary_async() {
             "@a\n@pytest.fixture(\n    x\n)\nasync def f():\n    return 1\n",
             "class A(B):\n    async def f(self):\n        return 1\n",
             "class A:\n    async def __aenter__(self):\n        return self\n",
+            "async def f(x):\n    return 1\n\nclient.on('a', f)\n",
+            "HANDLERS = {'a': f}\nasync def f(x):\n    return 1\n",
             "def f():\n    return 1\n",
             "x = 'async def f(): return 1'\n",
         ],

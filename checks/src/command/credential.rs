@@ -167,5 +167,5 @@ fn is_path(value: &str, code: bool) -> bool {
         && !variable
         && !inner.starts_with("process.env")
         && !inner.starts_with("os.")
-        && !inner.starts_with("/dev/null")
+        && !["/dev/null", "/run/secrets/", "/var/run/secrets/"].iter().any(|start| inner.starts_with(start))
 }

@@ -2,6 +2,8 @@
 //!
 //! INVARIANT: quiet where something outside the text may demand `async`: decorators, classes with bases, special methods, stubs.
 
+use std::collections::HashSet;
+
 use super::except::defines;
 use super::lex::{Kind, Python};
 use crate::file::File;
@@ -16,6 +18,12 @@ pub(crate) fn unnecessary(file: &File, _: &Options) -> Vec<Found> {
         return Vec::new();
     }
     let python = file.python();
+    // A function that is handed on as a value may have to be async for whoever calls it.
+    let handed: HashSet<&str> = (0..python.tokens.len())
+        .filter(|at| python.kind(*at) == Some(Kind::Name) && python.word(at + 1) != "(")
+        .filter(|at| matches!(python.word(at.wrapping_sub(1)), "(" | "," | "=" | "[" | ":" | "." | "return"))
+        .map(|at| python.word(at))
+        .collect();
     let mut found = Vec::new();
     // The classes with bases that the line is in: their levels.
     let mut derived: Vec<(u32, bool)> = Vec::new();
@@ -37,7 +45,7 @@ pub(crate) fn unnecessary(file: &File, _: &Options) -> Vec<Found> {
         let in_derived = derived.last().is_some_and(|(_, bases)| *bases);
         derived.push((line.level, false));
         let name = python.word(line.first + 2);
-        if in_derived || name.starts_with("__") || is_decorated(python, index) {
+        if in_derived || name.starts_with("__") || handed.contains(name) || is_decorated(python, index) {
             continue;
         }
         if !waits(python, index) {

@@ -303,6 +303,7 @@ fn ruby(code: &Code, at: usize) -> Option<&'static str> {
         {
             Some("a test is skipped")
         }
+        "skip" | "pending" if code.word(at + 1) == "end" => Some("a test is skipped"),
         "skip" | "pending"
             if code.kind(at + 1) == Some(Kind::Str)
                 && code.word(at.wrapping_sub(1)) != ":"
