@@ -62,7 +62,7 @@ fn the_samples_compile_or_are_refused() {
         // A pack of a later version takes its blocks with it.
         let follows = |code: &str| {
             let pack = codes.keys().any(|code| code.ends_with("::unknown-pack"));
-            pack && ["unknown-block", "unknown-list", "unknown-guard", "use-failed"]
+            pack && ["unknown-block", "unknown-list", "unknown-guard", "use-failed", "unknown-secret"]
                 .iter()
                 .any(|end| code.ends_with(end))
         };

@@ -60,7 +60,9 @@ fn nothing_is_left_over() {
         ["todo!(", "unimplemented!(", concat!("FIX", "ME"), concat!("X", "XX"), concat!("#[ign", "ore")];
     for path in sources() {
         let text = fs::read_to_string(&path).unwrap();
-        if path.ends_with("tests/tidy.rs") {
+        // What looks for the marks has to name them.
+        let names = ["tests/tidy.rs", "checks/src/catalog.rs", "checks/src/quality/leftover.rs"];
+        if names.iter().any(|name| path.ends_with(name)) {
             continue;
         }
         for mark in marks {
