@@ -121,6 +121,14 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
         after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json"
     )]
     Audit(AuditArgs),
+    /// Answer an agent's questions about calls before they are made: an MCP server on standard input and output.
+    #[command(after_help = "\
+Examples:
+  claude mcp add policy -- policy mcp
+  {\"mcpServers\": {\"policy\": {\"command\": \"policy\", \"args\": [\"mcp\"]}}}   in most clients
+
+The project is AGENTLINT_PROJECT_DIR, CLAUDE_PROJECT_DIR or the working directory; docs/mcp.md has every client")]
+    Mcp(McpArgs),
     /// Run an MCP server behind the policy (not in this version).
     #[command(hide = true, disable_help_flag = true)]
     Wrap {
@@ -310,6 +318,20 @@ pub(crate) struct NoReport {
     /// Nothing.
     #[arg(short, long, hide = true)]
     pub(crate) verbose: bool,
+}
+
+/// `policy mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// This policy instead of the user's and the project's; the managed one and std/self still hold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who calls: a label that `as` in a policy can name.
+    #[arg(long = "as", value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// The protocol has the output for itself.
+    #[command(flatten)]
+    pub(crate) nothing: NoReport,
 }
 
 /// `policy audit`.

@@ -39,6 +39,11 @@ impl Context {
         }
     }
 
+    /// The folder that the command line names.
+    pub(crate) fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
+    }
+
     /// The folder of this run, resolved.
     pub(crate) fn cwd(&self) -> Result<PathBuf, Failure> {
         let current =

@@ -106,6 +106,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Shell(args) => commands::shell::run(&args, context),
         Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
         Command::Audit(args) => commands::audit::run(&args, context),
+        Command::Mcp(args) => commands::mcp::run(&args, context),
         Command::Wrap { .. } => Err(output::Failure::usage(
             "`wrap` is not in this version; register `policy hook` with the host instead",
         )),

@@ -17,6 +17,7 @@ mod hook_program;
 mod hostile;
 mod hosts;
 mod language;
+mod mcp;
 mod parse;
 mod suggestions;
 mod support;

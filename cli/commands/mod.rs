@@ -10,6 +10,7 @@ pub(crate) mod files;
 pub(crate) mod fmt;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod mcp;
 pub(crate) mod shell;
 pub(crate) mod test;
 pub(crate) mod trust;

@@ -26,6 +26,7 @@ pub use events::EVENTS;
 pub use expect::{ExpectCase, check_expects};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
+pub use text::nearest;
 
 use code::Sink;
 use policy_grammar::ast;

@@ -3,7 +3,7 @@
 //! INVARIANT: `covers` never says yes when a text of the second glob is not a text of the first.
 
 /// The candidate that is nearest to `name`, when one is near enough to be meant.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted: Vec<char> = name.chars().take(64).flat_map(char::to_lowercase).collect();
     let limit = (wanted.len() / 3).max(1);
     let mut best: Option<(usize, &str)> = None;

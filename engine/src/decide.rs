@@ -3,6 +3,7 @@
 //! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
 
 use crate::cache::now_ns;
+use crate::checks::Checks;
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
 use crate::discover::{Found, MAX_STEPS, Search, standing};
 use crate::layers::{Default_, Layer, Layers};
@@ -13,8 +14,7 @@ use crate::session;
 use crate::work::Compiler;
 use policy_grammar::shell::program::{NoPrograms, Programs};
 use policy_hosts::call::{Call, Places};
-use crate::checks::Checks;
-use policy_hosts::facts::{DiskResolver, NoResolver, Resolution, Resolver, extract, texts};
+use policy_hosts::facts::{DiskResolver, FileText, NoResolver, Resolution, Resolver, extract, texts};
 use policy_runtime::Context;
 use policy_runtime::facts::{Facts, Form, PathFact, TextFact};
 use policy_runtime::verdict::Verdict;
@@ -69,6 +69,8 @@ pub struct Engine {
     search: Search,
     /// For the root it was made for: what is on a network is looked at only there and at home.
     resolver: (PathBuf, DiskResolver),
+    /// What the file of the call holds, as its caller tells it.
+    told: Option<String>,
 }
 
 /// Facts that were made for a layer.
@@ -97,7 +99,7 @@ impl Engine {
     pub fn new(folders: Folders, options: Options) -> Engine {
         let layers = Layers::new(&folders, options.care, options.caching, options.compiler);
         let resolver = (PathBuf::new(), DiskResolver::default());
-        Engine { folders, options, layers, search: Search::default(), resolver }
+        Engine { folders, options, layers, search: Search::default(), resolver, told: None }
     }
 
     /// The layers that hold in a folder.
@@ -118,6 +120,14 @@ impl Engine {
         let answer = self.judge(call);
         // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
         if self.layers.mend() { self.judge(call) } else { answer }
+    }
+
+    /// Decides one call whose file holds this text now, whatever is on disk.
+    pub fn decide_knowing(&mut self, call: &Call, file: String) -> Answer {
+        self.told = Some(file);
+        let answer = self.decide(call);
+        self.told = None;
+        answer
     }
 
     fn judge(&mut self, call: &Call) -> Answer {
@@ -297,6 +307,9 @@ impl Engine {
     }
 
     fn texts(&self, call: &Call, facts: &Facts) -> Vec<TextFact> {
+        if let Some(text) = &self.told {
+            return texts(call, facts, &Told(text, &self.resolver.1));
+        }
         if self.options.resolve_links {
             texts(call, facts, &self.resolver.1)
         } else {
@@ -341,6 +354,19 @@ impl Engine {
             Some(cause) => stale(verdict, cause),
             None => verdict,
         }
+    }
+}
+
+/// A disk on which the file of the call holds a text that was told.
+struct Told<'t>(&'t str, &'t DiskResolver);
+
+impl Resolver for Told<'_> {
+    fn resolve(&self, path: &Path) -> Resolution {
+        self.1.resolve(path)
+    }
+
+    fn text(&self, _path: &Path) -> FileText {
+        FileText::Text(self.0.to_owned())
     }
 }
 

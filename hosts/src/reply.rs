@@ -183,7 +183,7 @@ pub(crate) fn is_invisible(c: char) -> bool {
 }
 
 /// A policy's own text for a model; nothing when it holds a command that would loosen the policy.
-fn for_model(text: &str, max: usize) -> String {
+pub fn for_model(text: &str, max: usize) -> String {
     let text = clean(text, max);
     if loosens(&text) { String::new() } else { text }
 }

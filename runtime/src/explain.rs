@@ -308,6 +308,15 @@ struct Within<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// The events that a block looks at.
+    ///
+    /// # Errors
+    ///
+    /// When the table is damaged.
+    pub fn events_of(&self, block: &Block<'_>) -> Read<Vec<&'a str>> {
+        self.texts(self.row(Section::Scopes, block.scope)?.range(0)?)?.collect()
+    }
+
     fn scope(&self, block: &Block<'_>) -> Read<Scope<'a>> {
         let row = self.row(Section::Scopes, block.scope)?;
         let mut withins = Vec::new();

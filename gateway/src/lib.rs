@@ -1,0 +1,8 @@
+//! The long-running modes. What there is of them: [`mcp`], the server that answers questions about calls before they are made.
+//!
+//! INVARIANT: what is decided here is decided by the engine that a hook asks, on a thread of its own; the threads that carry
+//! messages decide nothing.
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
+
+pub mod mcp;

@@ -1,0 +1,188 @@
+//! The server as the protocol sees it: who it is, what it lists, how answers are written.
+//!
+//! INVARIANT: every answer is one JSON text, and the same as structured content; what was not checked is an error. Both eras of
+//! the protocol are served.
+
+use crate::mcp::arguments::Wrong;
+use crate::mcp::desk::{Desk, Question};
+use crate::mcp::sessions::{InProcess, Sessions};
+use crate::mcp::start::Start;
+use crate::mcp::tools::Tool;
+use policy_compiler::nearest;
+use policy_hosts::reply::clean;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig,
+    Tool as Listed,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::{Value, json};
+
+const INSTRUCTIONS: &str = "Checks tool calls, file content and shell commands against the policy that holds in this project, \
+before they are made. Check first, fix every violation, then act: hooks enforce the same policy. A violation of severity error \
+would be blocked.";
+
+/// Schemes under which the resources are found.
+const SCHEMES: [&str; 2] = ["agentlint", "policy"];
+/// The resources, each with the tool that says the same.
+const RESOURCES: [(&str, Tool, &str, &str); 3] = [
+    ("rules", Tool::ListRules, "Rules", "Every available rule, as list_rules returns them"),
+    ("config", Tool::GetConfig, "Configuration", "The configuration in force, as get_config returns it"),
+    ("session", Tool::GetSession, "Session", "The state of the session, as get_session returns it"),
+];
+const JSON: &str = "application/json";
+
+/// The MCP server.
+pub struct Server {
+    desk: Desk,
+    tools: Vec<Listed>,
+}
+
+impl Server {
+    /// With a session that lasts as long as the process.
+    #[must_use]
+    pub fn new(start: Start) -> Server {
+        Server::with_sessions(start, Box::<InProcess>::default())
+    }
+
+    /// With sessions that are kept elsewhere.
+    #[must_use]
+    pub fn with_sessions(start: Start, sessions: Box<dyn Sessions>) -> Server {
+        Server { desk: Desk::new(start, sessions), tools: Tool::ALL.into_iter().map(Tool::listed).collect() }
+    }
+}
+
+/// Everything fits on one page, so a cursor is none of ours.
+fn only_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match request.and_then(|request| request.cursor.as_ref()) {
+        None => Ok(()),
+        Some(_) => Err(ErrorData::invalid_params(
+            "`cursor` is none of this server's",
+            Some(json!({"field": "cursor"})),
+        )),
+    }
+}
+
+/// An answer: lists are wrapped, since structured content was an object for most of the protocol's life.
+fn answered(value: Value) -> CallToolResult {
+    let text = ContentBlock::text(value.to_string());
+    let mut result = CallToolResult::success(vec![text]);
+    result.structured_content = Some(if value.is_array() { json!({"result": value}) } else { value });
+    result
+}
+
+fn failed(tool: Tool, wrong: &Wrong) -> CallToolResult {
+    let value = match tool {
+        // Who expects a list finds the error in it.
+        Tool::CheckContent | Tool::CheckEvent | Tool::ListRules => json!([wrong.json()]),
+        _ => wrong.json(),
+    };
+    CallToolResult::error(vec![ContentBlock::text(value.to_string())])
+}
+
+fn resource(uri: &str) -> Option<Tool> {
+    let (scheme, name) = uri.split_once("://")?;
+    let known = SCHEMES.contains(&scheme);
+    RESOURCES.into_iter().find(|(own, ..)| known && *own == name).map(|(_, tool, ..)| tool)
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("policy", env!("CARGO_PKG_VERSION")).with_title("policy"))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        only_page(request.as_ref())?;
+        Ok(ListToolsResult::with_all_items(self.tools.clone()))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Listed> {
+        self.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(tool) = Tool::of(&request.name) else {
+            let near = match nearest(&request.name, Tool::ALL.into_iter().map(Tool::name)) {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => String::new(),
+            };
+            let message = format!("`name` is no tool of this server: `{}`{near}", clean(&request.name, 80));
+            return Err(ErrorData::invalid_params(message, Some(json!({"field": "name"}))));
+        };
+        let result = match self.desk.ask(Question { tool, given: request.arguments }).await {
+            Ok(value) => answered(value),
+            Err(wrong) => failed(tool, &wrong),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(request.as_ref())?;
+        let of_scheme = |scheme: &'static str| {
+            RESOURCES.into_iter().map(move |(name, _, title, description)| {
+                Resource::new(format!("{scheme}://{name}"), name)
+                    .with_title(title)
+                    .with_description(description)
+                    .with_mime_type(JSON)
+            })
+        };
+        Ok(ListResourcesResult::with_all_items(SCHEMES.into_iter().flat_map(of_scheme).collect()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let Some(tool) = resource(&request.uri) else {
+            let message = format!("`uri` names no resource: `{}`", clean(&request.uri, 160));
+            return Err(ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))));
+        };
+        match self.desk.ask(Question { tool, given: None }).await {
+            Ok(value) => {
+                let contents = ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON);
+                Ok(ReadResourceResult::new(vec![contents]).into())
+            }
+            Err(wrong) => Err(ErrorData::internal_error(wrong.message, None)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_have_two_names() {
+        assert_eq!(resource("agentlint://rules"), Some(Tool::ListRules));
+        assert_eq!(resource("policy://session"), Some(Tool::GetSession));
+        for uri in ["policy://", "policy://rule", "policy:rules", "http://rules", "rules", "policy://rules/"]
+        {
+            assert_eq!(resource(uri), None, "{uri}");
+        }
+    }
+
+    #[test]
+    fn lists_are_wrapped_and_objects_are_not() {
+        let list = answered(json!([1]));
+        assert_eq!(list.structured_content, Some(json!({"result": [1]})));
+        assert_eq!(answered(json!({"a": 1})).structured_content, Some(json!({"a": 1})));
+    }
+}
