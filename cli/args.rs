@@ -93,6 +93,14 @@ Examples:
   policy check read_file '{\"path\": \".env\"}' --policy agent-firewall.yml
   policy check --batch < calls.jsonl     lines {id, tool, arguments, server?, cwd?}")]
     Check(CheckArgs),
+    /// Check a patch in the form that Codex applies. Exit 0 allow, 1 deny.
+    #[command(name = "check-patch")]
+    #[command(after_help = "\
+Examples:
+  policy check-patch change.patch
+  policy check-patch --json < change.patch
+  policy check-patch - --cwd services/api --project-dir .")]
+    CheckPatch(CheckPatchArgs),
     /// Print the compiled rules, or why a call gets what it gets.
     #[command(after_help = "\
 Examples:
@@ -232,6 +240,28 @@ pub(crate) struct CheckArgs {
     pub(crate) call: CallArgs,
 }
 
+/// `policy check-patch`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckPatchArgs {
+    /// The patch; standard input by default and for `-`.
+    pub(crate) file: Option<PathBuf>,
+    /// Answer with one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The folder that the patch's paths count from.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The folder that the patch must not leave; by default the repository around the other one.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) project_dir: Option<PathBuf>,
+    /// This policy instead of the user's and the project's; the managed one and std/self still hold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who calls: a label that `as` in a policy can name.
+    #[arg(long = "as", value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+}
+
 /// `policy explain`.
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
@@ -280,7 +310,10 @@ pub(crate) enum ShellDialect {
 /// `policy hook`, for `--help` only: the hook reads its words by hand.
 #[derive(Debug, Args)]
 pub(crate) struct HookArgs {
-    /// The host: claude-code or generic.
+    /// Print the settings that register the hook with a host; alone.
+    #[arg(long, value_name = "HOST")]
+    pub(crate) print: Option<String>,
+    /// The host: claude-code, codex, cursor, gemini or generic.
     #[arg(long)]
     pub(crate) host: Option<String>,
     /// This policy instead of the user's and the project's.

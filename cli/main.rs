@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     let flavor = Flavor::of(words.first());
     if let Some(words) = words_of_hook(&words)
         && !asks_for_help(&words)
+        && commands::hook::asked(&words).is_none()
     {
         return policy_hook::run(&words, flavor, &policy_engine::work::Here);
     }
@@ -102,8 +103,12 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Import(args) => commands::import::run(&args, context),
         Command::Trust(args) => commands::trust::run(&args, context),
         Command::Check(args) => commands::check::run(&args, context),
+        Command::CheckPatch(args) => commands::check_patch::run(&args, context),
         Command::Explain(args) => commands::explain::run(&args, context),
         Command::Shell(args) => commands::shell::run(&args, context),
+        Command::Hook(args) if args.print.is_some() => {
+            commands::hook::run(args.print.as_deref().unwrap_or_default(), context)
+        }
         Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Mcp(args) => commands::mcp::run(&args, context),

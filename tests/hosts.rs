@@ -56,7 +56,12 @@ fn shown(world: &World, output: &Output) -> String {
 fn refuses(output: &Output) -> bool {
     let reply: Value = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let inner = &reply["hookSpecificOutput"];
-    let words = [&inner["permissionDecision"], &inner["decision"]["behavior"], &reply["decision"]];
+    let words = [
+        &inner["permissionDecision"],
+        &inner["decision"]["behavior"],
+        &reply["decision"],
+        &reply["permission"],
+    ];
     let denies = words.into_iter().any(|word| ["deny", "block"].contains(&word.as_str().unwrap_or_default()));
     (denies && output.status.code() == Some(0)) || output.status.code() == Some(2)
 }
@@ -178,12 +183,12 @@ fn wrong_words(world: &World) -> Vec<Wrong> {
 fn whatever_is_wrong_refuses() {
     let (world, policy) = world("wrong");
     let cases = [wrong_events(&world, &policy), wrong_policies(&world), wrong_words(&world)].concat();
-    for host in ["claude-code", "generic"] {
+    for host in policy_hosts::HOSTS.iter().map(|host| host.name()) {
         let mut out = String::new();
         for (name, words, event) in &cases {
             let words: Vec<&str> =
                 ["hook", "--host", host].into_iter().chain(words.iter().map(String::as_str)).collect();
-            let event = if host == "generic" { generic(event) } else { event.clone() };
+            let event = spelled(event, host, name);
             let output = world.run(&words, &event);
             // An event of another spelling is an event that the generic host knows.
             if host != "generic" || *name != "another spelling of the event" {
@@ -199,10 +204,17 @@ fn whatever_is_wrong_refuses() {
     }
 }
 
-/// The event in the words of the generic host.
-fn generic(event: &[u8]) -> Vec<u8> {
+/// The event in the words of a host; the one in another spelling in a spelling that it does not have.
+fn spelled(event: &[u8], host: &str, name: &str) -> Vec<u8> {
+    let (from, to) = match host {
+        "generic" => ("hook_event_name", "event"),
+        "cursor" if name == "another spelling of the event" => ("preToolUse", "PreToolUse"),
+        "cursor" => ("PreToolUse", "preToolUse"),
+        "gemini" => ("PreToolUse", "BeforeTool"),
+        _ => return event.to_vec(),
+    };
     match std::str::from_utf8(event) {
-        Ok(text) => text.replace("hook_event_name", "event").into_bytes(),
+        Ok(text) => text.replace(from, to).into_bytes(),
         Err(_) => event.to_vec(),
     }
 }
@@ -290,4 +302,22 @@ fn no_environment_changes_an_answer() {
             assert_eq!(answer(set, false, event), usual, "{set:?}");
         }
     }
+}
+
+#[test]
+fn every_host_prints_the_settings_that_register_it() {
+    let world = World::new("print");
+    for host in policy_hosts::HOSTS {
+        let output = world.bare(&["hook", "--print", host.name()]);
+        let Some(settings) = host.settings(env!("CARGO_BIN_EXE_policy")) else {
+            assert_eq!((output.status.code(), output.stdout.len()), (Some(64), 0));
+            continue;
+        };
+        assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), settings.text.as_bytes()));
+        let text = settings.text.replace(env!("CARGO_BIN_EXE_policy"), "/usr/local/bin/policy");
+        snapshot("hosts-settings", host.name(), &format!("{}\n{text}{}\n", settings.file, settings.note));
+    }
+    // Never while a host waits for an answer.
+    let both = world.run(&["hook", "--print", "codex", "--host", "codex"], &bash(&world, "ls"));
+    assert!(refuses(&both), "{both:?}");
 }

@@ -19,6 +19,7 @@ mod hosts;
 mod language;
 mod mcp;
 mod parse;
+mod patches;
 mod suggestions;
 mod support;
 mod tables;

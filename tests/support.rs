@@ -90,6 +90,13 @@ impl World {
         command
     }
 
+    /// Runs a command of the binary with these words alone.
+    pub(crate) fn bare(&self, words: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_policy"));
+        command.args(words).current_dir(self.path("repo")).stdin(Stdio::null());
+        command.output().unwrap()
+    }
+
     /// Runs a command of the binary with this input.
     pub(crate) fn run(&self, words: &[&str], input: &[u8]) -> Output {
         feed(&mut self.command(words), input)

@@ -4,10 +4,12 @@
 
 pub(crate) mod audit;
 pub(crate) mod check;
+pub(crate) mod check_patch;
 pub(crate) mod compile;
 pub(crate) mod explain;
 pub(crate) mod files;
 pub(crate) mod fmt;
+pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod mcp;

@@ -4,9 +4,7 @@
 
 /// Every event that a scope can name.
 pub const EVENTS: &[&str] = &[
-    "after_agent",
     "after_model",
-    "before_agent",
     "before_model",
     "before_tool_selection",
     "config_change",

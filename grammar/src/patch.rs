@@ -14,6 +14,7 @@ const ADD: &str = "*** Add File:";
 const UPDATE: &str = "*** Update File:";
 const DELETE: &str = "*** Delete File:";
 const MOVE: &str = "*** Move to:";
+const ENVIRONMENT: &str = "*** Environment ID:";
 const END_OF_FILE: &str = "*** End of File";
 
 /// An envelope as far as it could be read.
@@ -224,6 +225,8 @@ impl<'t> Reader<'t> {
         } else if let Some(path) = named(UPDATE) {
             self.at += 1;
             (path, self.updated(path)?)
+        } else if header.starts_with(ENVIRONMENT) {
+            return Err(self.stop("it is for another environment, whose files are not here", ""));
         } else {
             return Err(self
                 .stop("a line is no `*** Add File:`, `*** Update File:` or `*** Delete File:` header", ""));

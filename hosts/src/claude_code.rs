@@ -13,8 +13,9 @@ use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake};
 use crate::reply::{Answer, Reply, clean};
+use crate::settings::{Settings, WAIT};
 use policy_runtime::verdict::Decision;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Claude Code.
 pub struct ClaudeCode;
@@ -47,18 +48,14 @@ impl Host for ClaudeCode {
         let host_event = fields.needed("hook_event_name")?;
         let event = match host_event.as_str() {
             "PreToolUse" | "PermissionRequest" | "PreSkillShellCommand" => "pre_tool_use".to_owned(),
-            "PostToolUse" | "PostToolUseFailure" | "UserPromptSubmit" | "ConfigChange" => snake(&host_event),
+            "PostToolUse" | "PostToolUseFailure" | "UserPromptSubmit" | "ConfigChange" | "SessionStart"
+            | "SubagentStart" => snake(&host_event),
             // Blocked once already: a second block would never let it end.
             "Stop" | "SubagentStop" if fields.0.get("stop_hook_active") != Some(&Value::Bool(true)) => {
                 snake(&host_event)
             }
             // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if CALLS.contains(&snake(other).as_str()) => {
-                return Err(InputError::Shape(format!(
-                    "`{}` is not how this host spells the event",
-                    clean(other, 40)
-                )));
-            }
+            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
             _ => return Ok(Event::Ignore),
         };
         let has_tool = event.ends_with("tool_use") || event == "post_tool_use_failure";
@@ -77,9 +74,7 @@ impl Host for ClaudeCode {
             call.arguments = fields.object("tool_input")?;
             call.output = fields.0.remove("tool_response").unwrap_or_default();
         } else {
-            let rest: Map<String, Value> =
-                fields.0.into_iter().filter(|(key, _)| !COMMON.contains(&key.as_str())).collect();
-            call.arguments = Value::Object(rest);
+            call.arguments = fields.rest(&COMMON);
         }
         Ok(Event::Call(Box::new(call)))
     }
@@ -88,14 +83,21 @@ impl Host for ClaudeCode {
         let reason = format!("policy: {}", answer.reason());
         let event = call.host_event.as_str();
         match (event, answer.decision) {
-            ("PreToolUse", Decision::Host) => Reply::default(),
+            ("PreToolUse", Decision::Host) => told(event, answer),
             // SECURITY: here allow takes the user's own prompt away, so what is only observed is no opinion.
-            ("PreToolUse", Decision::Allow) if answer.observed.is_some() => Reply::default(),
-            ("PreToolUse", decision) => Reply::json(&json!({"hookSpecificOutput": {
-                "hookEventName": event,
-                "permissionDecision": decision.word(),
-                "permissionDecisionReason": reason,
-            }})),
+            ("PreToolUse", Decision::Allow) if answer.observed.is_some() => told(event, answer),
+            ("PreToolUse", decision) => {
+                let mut reply = json!({
+                    "hookEventName": event,
+                    "permissionDecision": decision.word(),
+                    "permissionDecisionReason": reason,
+                });
+                let advice = answer.advice().filter(|_| decision == Decision::Allow);
+                if let (Some(advice), Some(reply)) = (advice, reply.as_object_mut()) {
+                    reply.insert("additionalContext".to_owned(), advice.into());
+                }
+                Reply::json(&json!({"hookSpecificOutput": reply}))
+            }
             ("PermissionRequest", Decision::Deny) => {
                 permission(json!({"behavior": "deny", "message": reason, "interrupt": false}))
             }
@@ -103,10 +105,12 @@ impl Host for ClaudeCode {
                 Reply { stderr: format!("{reason}\n").into_bytes(), exit: 2, ..Reply::default() }
             }
             ("PermissionRequest" | "PreSkillShellCommand", _) => Reply::default(),
+            // Nothing can be blocked there, but the model can be told.
+            ("SessionStart" | "SubagentStart", Decision::Deny) if answer.guard => context(event, &reason),
             (_, Decision::Deny) if answer.guard => {
                 Reply::json(&json!({"decision": "block", "reason": reason}))
             }
-            _ => Reply::default(),
+            _ => told(event, answer),
         }
     }
 
@@ -128,6 +132,46 @@ impl Host for ClaudeCode {
             _ => Reply::error(2, &text),
         }
     }
+
+    fn settings(&self, program: &str) -> Option<Settings> {
+        let hook = |closed: bool| {
+            let mut hook = json!({"type": "command", "command": program, "args": ["hook", "--host", self.name()], "timeout": WAIT});
+            if let Some(hook) = hook.as_object_mut().filter(|_| closed) {
+                hook.insert("onFailure".to_owned(), "block".into());
+            }
+            hook
+        };
+        let tool = |event| (event, json!({"matcher": "*", "hooks": [hook(true)]}));
+        let rest = |event| (event, json!({"hooks": [hook(false)]}));
+        let entries = vec![
+            tool("PreToolUse"),
+            tool("PreSkillShellCommand"),
+            ("PostToolUse", json!({"matcher": "*", "hooks": [hook(false)]})),
+            ("ConfigChange", json!({"hooks": [hook(true)]})),
+            rest("UserPromptSubmit"),
+            rest("SubagentStart"),
+            rest("SubagentStop"),
+            rest("Stop"),
+        ];
+        let note = "Put it beside what is there: each event is a list.";
+        Some(Settings::hooks("~/.claude/settings.json", json!({}), entries, note))
+    }
+}
+
+/// Events whose answers may tell the model something.
+const TELLING: [&str; 6] =
+    ["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SubagentStart"];
+
+/// Warnings for the model, else nothing: no opinion.
+fn told(event: &str, answer: &Answer) -> Reply {
+    match answer.advice() {
+        Some(advice) if TELLING.contains(&event) => context(event, &advice),
+        _ => Reply::default(),
+    }
+}
+
+fn context(event: &str, text: &str) -> Reply {
+    Reply::json(&json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}))
 }
 
 fn permission(decision: Value) -> Reply {

@@ -95,9 +95,9 @@ fn every_sample_is_read() {
         "PreToolUse-Write: pre_tool_use /write : ./src/a.py",
         "PreToolUse-mcp__demo__echo: pre_tool_use demo/echo : ",
         "SessionEnd: ignored",
-        "SessionStart: ignored",
+        "SessionStart: session_start / : ",
         "Stop: stop / : ",
-        "SubagentStart-subagent: ignored",
+        "SubagentStart-subagent: subagent_start / general-purpose: ",
         "SubagentStop-subagent: subagent_stop / general-purpose: ",
         "UserPromptSubmit: user_prompt_submit / : ",
     ];

@@ -64,6 +64,14 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
+impl InputError {
+    /// An event that is known, but not by this spelling.
+    pub(crate) fn spelling(event: &str) -> InputError {
+        let event = crate::reply::clean(event, 40);
+        InputError::Shape(format!("`{event}` is not how this host spells the event"))
+    }
+}
+
 /// Reads one JSON object and stops with its closing brace, without waiting for the end of the input.
 ///
 /// # Errors
@@ -289,6 +297,11 @@ impl Fields {
             Some(value @ Value::Object(_)) => Ok(value),
             Some(_) => Err(InputError::Shape(format!("`{key}` is not an object"))),
         }
+    }
+
+    /// The arguments of an event without a tool: what is not common to all events.
+    pub(crate) fn rest(self, common: &[&str]) -> Value {
+        Value::Object(self.0.into_iter().filter(|(key, _)| !common.contains(&key.as_str())).collect())
     }
 
     /// An absolute folder; an empty path when the field is missing.

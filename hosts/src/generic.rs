@@ -10,6 +10,7 @@ use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake};
 use crate::reply::{Answer, Reply, clean};
+use crate::settings::Settings;
 use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
 
@@ -53,6 +54,10 @@ impl Host for Generic {
     fn fail_closed(&self, _event: Option<&str>, reason: &str) -> Reply {
         let answer = Answer::own(Decision::Deny, reason);
         Reply { stderr: Reply::error(0, &clean(reason, 400)).stderr, ..Reply::json(&object(&answer)) }
+    }
+
+    fn settings(&self, _program: &str) -> Option<Settings> {
+        None
     }
 }
 

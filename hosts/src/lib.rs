@@ -15,14 +15,24 @@ pub mod redact;
 pub mod reply;
 
 mod claude_code;
+mod codex;
+mod cursor;
+mod gemini;
 mod generic;
+#[cfg(test)]
+mod host_tests;
+pub mod settings;
 
 pub use claude_code::ClaudeCode;
+pub use codex::Codex;
+pub use cursor::Cursor;
+pub use gemini::Gemini;
 pub use generic::{Generic, object as decision_object};
 
 use call::Call;
 use event::{Event, InputError};
 use reply::{Answer, Reply};
+use settings::Settings;
 
 /// A program that sends events to a hook and obeys its answers.
 pub trait Host: Sync {
@@ -41,10 +51,13 @@ pub trait Host: Sync {
 
     /// The answer when nothing could be decided; `event` as the host spells it ([`Call::host_event`]), when known.
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply;
+
+    /// The block that registers `program` with this host; nothing when it has no settings of its own.
+    fn settings(&self, program: &str) -> Option<Settings>;
 }
 
 /// Every host.
-pub const HOSTS: [&dyn Host; 2] = [&ClaudeCode, &Generic];
+pub const HOSTS: [&dyn Host; 5] = [&ClaudeCode, &Codex, &Cursor, &Gemini, &Generic];
 
 /// The host of this name.
 pub fn host(name: &str) -> Option<&'static dyn Host> {

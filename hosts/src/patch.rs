@@ -331,7 +331,10 @@ impl<'f> Run<'f> {
         };
         match self.files.kind(real) {
             FileKind::File => {}
-            FileKind::Missing => return Err(error(Reason::Missing, "the file is not there")),
+            FileKind::Missing => {
+                let suggest = "name files that are there, or add the file";
+                return Err(PatchError { suggest, ..error(Reason::Missing, "the file is not there") });
+            }
             FileKind::Folder => return Err(error(Reason::Read, "it is a folder")),
             FileKind::Other => return Err(error(Reason::Read, "it is no regular file that can be read")),
         }

@@ -3,10 +3,12 @@
 //! INVARIANT: text that reaches a model is one line, bounded, without control or invisible characters, and never
 //! holds a command that would loosen the policy.
 
-use policy_runtime::verdict::{Decision, Finding, Place, Verdict};
+use policy_runtime::verdict::{Decision, Finding, Place, Severity, Verdict};
 
 /// The rule of an answer that no policy can change.
 const BUILT_IN: &str = "built-in";
+/// Most warnings that a model is told at once.
+const MAX_ADVICE: usize = 10;
 
 /// What a host is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +53,35 @@ impl Answer {
             ask_timeout: None,
             findings: Vec::new(),
         }
+    }
+
+    /// Why a call is denied that a person would have to be asked about, where this host cannot ask.
+    pub(crate) fn asked(&self) -> String {
+        format!(
+            "policy: {}. A person has to say yes to this, and here nobody can be asked: you cannot",
+            self.reason()
+        )
+    }
+
+    /// Warnings and remarks of guards as lines for a model; nothing when there are none.
+    pub(crate) fn advice(&self) -> Option<String> {
+        let told = self.findings.iter().filter(|finding| finding.severity != Severity::Error);
+        let mut lines: Vec<String> = told
+            .take(MAX_ADVICE)
+            .map(|finding| {
+                let mut line = format!("policy: {} ({})", clean(&finding.rule, 160), finding.severity.word());
+                let message = for_model(&finding.message, 400);
+                line.push_str(if message.is_empty() { "" } else { ": " });
+                line.push_str(message.trim_end_matches('.'));
+                let suggest = for_model(&finding.suggest, 400);
+                line.push_str(if suggest.is_empty() { "" } else { ". Instead: " });
+                line.push_str(suggest.trim_end_matches('.'));
+                line
+            })
+            .collect();
+        // A command and the file it writes are often one finding each.
+        lines.dedup();
+        (!lines.is_empty()).then(|| lines.join("\n"))
     }
 
     /// One line for a person or a model: rule, why, what matched, what to do instead.

@@ -165,6 +165,8 @@ impl Builder<'_> {
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
         }
+        let patched = self.patch_command(&command, &base, &origin);
+        fact.paths.extend(patched);
         fact.words = command.words.iter().map(word_fact).collect();
         // What is only listed or printed does no harm whatever it is; a word that splits may also bring flags.
         fact.unknown_is_data =

@@ -32,6 +32,8 @@ pub(super) enum Kind {
     Note,
     /// Variables for a command.
     Variables,
+    /// A patch: the files in it are the call's.
+    Patch,
     /// Not known: judged by its looks.
     Other,
 }
@@ -69,6 +71,9 @@ fn by_key(tool: &tool::Kind, key: &str) -> Kind {
     if is(&["cwd", "workdir", "workingdir", "workingdirectory", "currentdirectory", "currentdir", "basedir"])
     {
         return Kind::Folder;
+    }
+    if tool.patch && is(&["command", "input", "patch", "patchtext", "patchcontent", "diff"]) {
+        return Kind::Patch;
     }
     if tool.shell {
         const NOTES: [&str; 24] = [

@@ -7,6 +7,7 @@ mod command;
 mod environment;
 mod flow;
 mod key;
+mod patch;
 mod path;
 mod resolve;
 mod spelling;
@@ -132,5 +133,7 @@ impl Builder<'_> {
     }
 }
 
+#[cfg(test)]
+mod patch_tests;
 #[cfg(test)]
 mod tests;

@@ -91,6 +91,8 @@ pub(crate) struct Kind {
     pub(crate) mixed: bool,
     /// Its commands are in a language that is not read.
     pub(crate) foreign: Option<&'static str>,
+    /// It applies an `apply_patch` envelope.
+    pub(crate) patch: bool,
     /// It fetches what its arguments name.
     pub(crate) fetch: bool,
     /// `pattern` holds names of files.
@@ -149,6 +151,7 @@ pub(crate) fn kind(spelled: &str, readings: &[ToolName]) -> Kind {
         dialect,
         mixed: powershell && (bash || cmd) || bash && cmd,
         foreign,
+        patch: exact(&["applypatch"]),
         fetch: word(&[
             "fetch", "http", "https", "request", "curl", "wget", "url", "browser", "navigate", "download",
             "web", "crawl", "scrape",

@@ -41,7 +41,7 @@ pub(super) fn walk(builder: &mut Builder<'_>, arguments: &Value) {
         depth: 0,
         done: false,
     }];
-    let (mut count, mut paths) = (0usize, false);
+    let (mut count, mut paths, mut patched) = (0usize, false, false);
     while let Some(entry) = stack.pop() {
         count += 1;
         if count > MAX_VALUES {
@@ -62,9 +62,13 @@ pub(super) fn walk(builder: &mut Builder<'_>, arguments: &Value) {
             }
             scalar => {
                 paths |= entry.kind == Kind::Path;
+                patched |= entry.kind == Kind::Patch;
                 one(builder, &entry, scalar);
             }
         }
+    }
+    if builder.tool.patch && !patched {
+        builder.opaque(Origin::Call, "a patch tool without a patch");
     }
     if builder.tool.here && !paths {
         let base = builder.namer.base().clone();
@@ -79,7 +83,12 @@ fn object<'v>(
     entry: &Entry<'v>,
     stack: &mut Vec<Entry<'v>>,
 ) {
-    let kinds: Vec<Kind> = map.keys().map(|key| kind_of(&builder.tool, key, entry.kind)).collect();
+    let mut kinds: Vec<Kind> = map.keys().map(|key| kind_of(&builder.tool, key, entry.kind)).collect();
+    if builder.tool.fetch && !kinds.contains(&Kind::Url) {
+        // What is fetched may stand in the question itself.
+        let questions = map.keys().zip(&mut kinds).filter(|(key, _)| key.as_str() == "prompt");
+        questions.for_each(|(_, kind)| *kind = Kind::Data);
+    }
     let find = |wanted: Kind| {
         map.iter()
             .zip(&kinds)
@@ -215,6 +224,11 @@ fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
         return;
     }
     let from = origin(&entry.name);
+    if entry.kind == Kind::Patch {
+        let base = entry.base.clone().unwrap_or_else(|| builder.namer.base().clone());
+        builder.patch(&text, &base, &from);
+        return;
+    }
     if text.contains(['\0', HOLE]) && !matches!(entry.kind, Kind::Data | Kind::Note) {
         return builder.opaque(from, "a text with a control character in it");
     }
@@ -257,7 +271,7 @@ fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
                 by_looks(builder, &base, &text, &from);
             }
         }
-        Kind::Command | Kind::Commands | Kind::Note | Kind::Variables => {}
+        Kind::Command | Kind::Commands | Kind::Note | Kind::Variables | Kind::Patch => {}
     }
 }
 

@@ -1,0 +1,134 @@
+//! Gemini CLI: hook events of version 0.61 and their answers.
+//!
+//! INVARIANT: a denial is said twice, as JSON and as exit 2 with the reason on standard error, because this host lets the
+//! call through when it cannot read the one and takes the other; allow is never said.
+//!
+//! Its events are those of other hosts under other names: `BeforeTool` is `pre_tool_use`, `AfterTool` `post_tool_use`,
+//! `BeforeAgent` `user_prompt_submit`, `AfterAgent` `stop`, `PreCompress` `pre_compact`. A denied `AfterTool` takes the
+//! tool's output away from the model.
+
+use crate::Host;
+use crate::call::Call;
+use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::reply::{Answer, Reply, clean};
+use crate::settings::{Settings, WAIT, command};
+use policy_runtime::verdict::Decision;
+use serde_json::{Value, json};
+
+/// Gemini CLI.
+pub struct Gemini;
+
+/// Fields that every event has; the rest of an event without a tool are its arguments.
+const COMMON: [&str; 6] = ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp", "source"];
+
+/// Events at which a call waits for the answer, in any spelling and in the words of other hosts.
+const CALLS: [&str; 2] = ["before_tool", "pre_tool_use"];
+
+impl Host for Gemini {
+    fn name(&self) -> &'static str {
+        "gemini"
+    }
+
+    fn parse(&self, input: &[u8]) -> Result<Event, InputError> {
+        let mut fields = Fields(parse_strict(input)?);
+        let host_event = fields.needed("hook_event_name")?;
+        let event = match host_event.as_str() {
+            "BeforeTool" => "pre_tool_use",
+            "AfterTool" => "post_tool_use",
+            "BeforeAgent" => "user_prompt_submit",
+            // Blocked once already: a second block would never let it end.
+            "AfterAgent" if fields.0.get("stop_hook_active") != Some(&Value::Bool(true)) => "stop",
+            "SessionStart" => "session_start",
+            "SessionEnd" => "session_end",
+            "PreCompress" => "pre_compact",
+            "Notification" => "notification",
+            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
+            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
+            _ => return Ok(Event::Ignore),
+        };
+        let mut call = Call {
+            host: self.name().to_owned(),
+            event: event.to_owned(),
+            host_event,
+            server: server(&fields)?,
+            cwd: fields.folder("cwd")?,
+            session: fields.text("session_id")?.unwrap_or_default(),
+            ..Call::default()
+        };
+        if event.ends_with("tool_use") {
+            call.tool = fields.needed("tool_name")?;
+            call.arguments = fields.object("tool_input")?;
+        } else {
+            call.arguments = fields.rest(&COMMON);
+        }
+        Ok(Event::Call(Box::new(call)))
+    }
+
+    fn reply(&self, call: &Call, answer: &Answer) -> Reply {
+        let event = call.host_event.as_str();
+        let reason = format!("policy: {}", answer.reason());
+        match (event, answer.decision) {
+            ("BeforeTool", Decision::Deny) => denied(&reason),
+            ("BeforeTool", Decision::Ask) => Reply::json(&json!({"decision": "ask", "reason": reason})),
+            ("AfterTool" | "BeforeAgent" | "AfterAgent", Decision::Deny) if answer.guard => denied(&reason),
+            _ => match answer.advice() {
+                // What is said before a tool runs is for the person; behind it, for the model.
+                Some(advice) if event == "BeforeTool" => Reply::json(&json!({"systemMessage": advice})),
+                Some(advice) if ["AfterTool", "BeforeAgent", "SessionStart"].contains(&event) => {
+                    Reply::json(&json!({"hookSpecificOutput": {
+                        "hookEventName": event,
+                        "additionalContext": advice,
+                    }}))
+                }
+                _ => Reply::default(),
+            },
+        }
+    }
+
+    fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
+        let text = format!("policy: {}", clean(reason, 400));
+        match event.map(snake) {
+            // Nothing is at stake there, and a denial would keep an agent from ever stopping: reported, and on it goes.
+            Some(event) if !CALLS.contains(&event.as_str()) => Reply::error(1, &clean(reason, 400)),
+            // SECURITY: blocks whatever the event was.
+            _ => denied(&text),
+        }
+    }
+
+    fn settings(&self, program: &str) -> Option<Settings> {
+        let hook = json!({"name": "policy", "type": "command", "command": command(program, self.name()), "timeout": WAIT * 1000});
+        let tool = |event| (event, json!({"matcher": ".*", "hooks": [hook.clone()]}));
+        let rest = |event| (event, json!({"hooks": [hook.clone()]}));
+        let entries = vec![
+            tool("BeforeTool"),
+            tool("AfterTool"),
+            rest("BeforeAgent"),
+            rest("AfterAgent"),
+            rest("SessionStart"),
+        ];
+        let note = "The time is in milliseconds. Without a window (`gemini -p`) a call that has to be asked waits until the run ends, and does not run.";
+        Some(Settings::hooks("~/.gemini/settings.json", json!({}), entries, note))
+    }
+}
+
+/// In words and by exit code.
+fn denied(reason: &str) -> Reply {
+    let reply = Reply::json(&json!({"decision": "deny", "reason": reason}));
+    Reply { stderr: format!("{reason}\n").into_bytes(), exit: 2, ..reply }
+}
+
+/// The server of a tool named `mcp_server_tool`.
+fn server(fields: &Fields) -> Result<Option<String>, InputError> {
+    match fields.0.get("mcp_context") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::Object(context)) => match context.get("server_name") {
+            Some(Value::String(name)) if !name.is_empty() => Ok(Some(name.clone())),
+            _ => Err(InputError::Shape("`mcp_context` has no server".to_owned())),
+        },
+        Some(_) => Err(InputError::Shape("`mcp_context` is not an object".to_owned())),
+    }
+}
+
+#[cfg(test)]
+#[path = "gemini_tests.rs"]
+mod tests;
