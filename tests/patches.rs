@@ -14,6 +14,10 @@ rule files on apply_patch {
   ask   path \"./infra/**\"
 }
 
+guard no-marks on apply_patch {
+  deny content r\"FORBIDDEN\"
+}
+
 guard keep on apply_patch {
   because \"it is kept by hand\"
   suggest \"change the source instead\"
@@ -25,6 +29,7 @@ guard keep on apply_patch {
 fn world(name: &str) -> World {
     let world = World::new(name);
     world.file("repo/src/a.py", "x = 1\ny\nx = 1\n");
+    world.file("repo/src/old.py", "# FORBIDDEN\ny\n");
     world.file("p.policy", POLICY);
     world.file("bad.policy", "nonsense\n");
     world
@@ -50,6 +55,9 @@ fn patches_are_checked_and_judged() {
         (update("y"), 0),
         (update("x = 1"), 1),
         (update("w"), 1),
+        // What is written is judged, what was there is not.
+        (format!("{}\n+# FORBIDDEN", update("y")), 1),
+        ("*** Update File: src/old.py\n@@\n-y\n+z".to_owned(), 0),
         ("*** Add File: src/new/b.py\n+x".to_owned(), 0),
         ("*** Add File: src/a.py\n+x".to_owned(), 1),
         ("*** Add File: ../out\n+x".to_owned(), 1),

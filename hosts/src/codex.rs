@@ -69,6 +69,7 @@ impl Host for Codex {
         if call.event.ends_with("tool_use") {
             call.tool = fields.needed("tool_name")?;
             call.arguments = fields.object("tool_input")?;
+            call.output = fields.0.remove("tool_response").unwrap_or_default();
             if call.tool == "apply_patch" && !is_patch(&call.arguments) {
                 let why = "`tool_input` of apply_patch is not `{command: TEXT}`";
                 return Err(InputError::Shape(why.to_owned()));

@@ -90,6 +90,11 @@ impl Host for Cursor {
             agent: fields.text("subagent_type")?,
             ..Call::default()
         };
+        if event.starts_with("post_tool_use") {
+            let key =
+                ["output", "result_json", "tool_output"].into_iter().find(|key| fields.0.contains_key(*key));
+            call.output = key.and_then(|key| fields.0.remove(key)).unwrap_or_default();
+        }
         match host_event.as_str() {
             "beforeShellExecution" | "afterShellExecution" => {
                 call.tool = "Shell".to_owned();

@@ -58,6 +58,7 @@ impl Host for Gemini {
         if event.ends_with("tool_use") {
             call.tool = fields.needed("tool_name")?;
             call.arguments = fields.object("tool_input")?;
+            call.output = fields.0.remove("tool_response").unwrap_or_default();
         } else {
             call.arguments = fields.rest(&COMMON);
         }

@@ -4,8 +4,9 @@
 
 use super::Builder;
 use super::path::Raw;
-use crate::patch::{MAX_PATCH_BYTES, MAX_TARGETS};
-use policy_grammar::patch::{self, Body};
+use super::resolve::FileText;
+use crate::patch::{MAX_FILE_BYTES, MAX_PATCH_BYTES, MAX_TARGETS, changed};
+use policy_grammar::patch::{self, Body, Hunk, Kind};
 use policy_grammar::shell;
 use policy_runtime::facts::{Access, Origin};
 
@@ -66,4 +67,58 @@ impl Builder<'_> {
         }
         envelopes.into_iter().flat_map(|text| self.patch(text, base, origin)).collect()
     }
+}
+
+/// Most bytes of files that are read for one patch.
+const MOST_BYTES: usize = 4 * MAX_FILE_BYTES;
+
+/// A file that a patch writes.
+pub(super) struct Written<'t> {
+    /// As the patch names it.
+    pub(super) file: &'t str,
+    /// Its text before, when it is known and the patch fits it.
+    pub(super) before: Option<String>,
+    /// Its text after; of a patch that does not fit, what it brings.
+    pub(super) after: String,
+}
+
+/// Whether a program is the one that applies envelopes.
+pub(super) fn is_program(name: &str) -> bool {
+    PROGRAMS.contains(&name)
+}
+
+/// The files that an envelope writes. `on_disk` gives the text before the call.
+pub(super) fn written<'t>(text: &'t str, on_disk: &dyn Fn(&str) -> FileText) -> Vec<Written<'t>> {
+    if text.len() > MAX_PATCH_BYTES || !patch::is_patch(text) {
+        return Vec::new();
+    }
+    let mut room = MOST_BYTES;
+    let mut out = Vec::new();
+    for file in patch::parse(text).files.into_iter().take(MAX_TARGETS) {
+        match file.body {
+            Body::Delete => {}
+            Body::Add(lines) => {
+                out.push(Written { file: file.path, before: None, after: lines.join("\n") + "\n" });
+            }
+            Body::Update { to, hunks } => {
+                let before = match on_disk(file.path) {
+                    FileText::Text(text) if text.len() <= room => Some(text),
+                    _ => None,
+                };
+                room = room.saturating_sub(before.as_ref().map_or(0, String::len));
+                let after = before.as_ref().and_then(|before| changed(file.path, before, &hunks));
+                let file = to.unwrap_or(file.path);
+                out.push(match after {
+                    Some(after) => Written { file, before, after },
+                    None => Written { file, before: None, after: brought(&hunks) },
+                });
+            }
+        }
+    }
+    out
+}
+
+fn brought(hunks: &[Hunk<'_>]) -> String {
+    let lines = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == Kind::Add);
+    lines.map(|line| line.text).collect::<Vec<_>>().join("\n")
 }

@@ -3,6 +3,7 @@
 //! INVARIANT: one model for all shapes: the text before, the text after, and which of its lines are new. What is there
 //! already is not called new because a tool sends the whole file again.
 
+use super::patch;
 use super::resolve::{FileText, Resolver};
 use super::tool;
 use crate::call::Call;
@@ -17,8 +18,17 @@ const MOST_TEXTS: usize = 1024;
 /// Deepest object that is looked into.
 const MOST_DEPTH: usize = 16;
 /// Keys of a whole text, squeezed.
-const WHOLE: [&str; 9] =
-    ["content", "contents", "filetext", "newcontent", "newcontents", "newsource", "codecontent", "body", "text"];
+const WHOLE: [&str; 9] = [
+    "content",
+    "contents",
+    "filetext",
+    "newcontent",
+    "newcontents",
+    "newsource",
+    "codecontent",
+    "body",
+    "text",
+];
 /// Keys of what an edit takes away.
 const OLD: [&str; 8] =
     ["oldstring", "oldstr", "oldtext", "old", "search", "searchstring", "targetcontent", "originaltext"];
@@ -58,7 +68,9 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
             if kind.shell || !facts.scripts.is_empty() {
                 made.scripts();
             }
-            if !kind.shell && !reads_only(facts) {
+            if kind.patch {
+                made.patches(&call.arguments);
+            } else if !kind.shell && !reads_only(facts) {
                 made.object(&call.arguments, None, 0);
             }
         }
@@ -112,6 +124,29 @@ impl Made<'_> {
         }
     }
 
+    /// Every envelope in the arguments of a patch tool.
+    fn patches(&mut self, arguments: &Value) {
+        let mut stack = vec![arguments];
+        while let Some(value) = stack.pop() {
+            match value {
+                Value::String(text) => self.patch(text),
+                Value::Array(items) => stack.extend(items.iter().rev()),
+                Value::Object(map) => stack.extend(map.values().rev()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+    }
+
+    fn patch(&mut self, text: &str) {
+        // What is on disk behind the call is no text that it found.
+        let before = self.call.event == "pre_tool_use";
+        let on_disk = |file: &str| if before { self.on_disk(file) } else { FileText::Unknown };
+        for file in patch::written(text, &on_disk) {
+            let path = self.path(file.file);
+            self.push(new_text(TextRole::File, path, file.before, file.after));
+        }
+    }
+
     /// Commands as they were given, and what they write word for word.
     fn scripts(&mut self) {
         let facts = self.facts;
@@ -119,6 +154,13 @@ impl Made<'_> {
             self.push(new_text(TextRole::Command, None, None, script.text.clone()));
         }
         for command in &facts.commands {
+            if patch::is_program(command_name(command)) {
+                let words = command.words.iter().filter_map(|word| match word {
+                    policy_runtime::facts::Word::Known(text) => Some(text.as_str()),
+                    _ => None,
+                });
+                words.chain(command.input.as_deref()).for_each(|text| self.patch(text));
+            }
             let Some(text) = written_by(command) else { continue };
             let redirects = command.redirects.iter().filter(|redirect| redirect.writes);
             let targets = redirects.filter_map(|redirect| redirect.path);
@@ -233,7 +275,8 @@ fn edit(map: &Map<String, Value>) -> Option<Edit<'_>> {
     let new = text_under(map, &NEW)?;
     let old = text_under(map, &OLD).unwrap_or_default();
     let all = ["replaceall", "allowmultiple", "global"];
-    let all = map.iter().any(|(key, value)| all.contains(&squeezed(key).as_str()) && value == &Value::Bool(true));
+    let all =
+        map.iter().any(|(key, value)| all.contains(&squeezed(key).as_str()) && value == &Value::Bool(true));
     Some(Edit { old, new, all })
 }
 
@@ -389,7 +432,10 @@ mod tests {
         for (tool, arguments) in [
             ("Write", json!({"file_path": "a.txt", "content": "one\nTWO\nthree\n"})),
             ("Edit", json!({"file_path": "a.txt", "old_string": "two", "new_string": "TWO"})),
-            ("MultiEdit", json!({"file_path": "a.txt", "edits": [{"old_string": "two", "new_string": "TWO"}]})),
+            (
+                "MultiEdit",
+                json!({"file_path": "a.txt", "edits": [{"old_string": "two", "new_string": "TWO"}]}),
+            ),
             ("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "two", "newText": "TWO"}]})),
             ("str_replace", json!({"path": "a.txt", "old_str": "two", "new_str": "TWO"})),
             ("write_files", json!({"files": [{"path": "a.txt", "content": "one\nTWO\nthree\n"}]})),
@@ -399,6 +445,23 @@ mod tests {
             assert_eq!(texts[0].after, "one\nTWO\nthree\n", "{tool}");
             assert_eq!(new_lines(&texts[0]), ["TWO"], "{tool}");
             assert_eq!((texts[0].path, texts[0].before.as_deref()), (Some(0), Some(disk)), "{tool}");
+        }
+    }
+
+    #[test]
+    fn patches_are_texts_of_their_files() {
+        let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Add File: b\n+x\n*** Delete File: c\n*** End Patch";
+        let made = |event: &str, disk| made("apply_patch", event, json!({ "command": patch }), disk);
+        let texts = made("pre_tool_use", "one\ntwo\n");
+        assert_eq!(
+            (texts.len(), texts[0].path, texts[0].before.as_deref()),
+            (2, Some(0), Some("one\ntwo\n"))
+        );
+        assert_eq!((texts[0].after.as_str(), new_lines(&texts[0])), ("one\nTWO\n", vec!["TWO"]));
+        assert_eq!((texts[1].after.as_str(), texts[1].before.as_deref()), ("x\n", None));
+        // One that does not fit, and one that was applied: what it brings.
+        for texts in [made("pre_tool_use", "three\n"), made("post_tool_use", "one\ntwo\n")] {
+            assert_eq!((texts[0].after.as_str(), new_lines(&texts[0])), ("TWO", vec!["TWO"]));
         }
     }
 
