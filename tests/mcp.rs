@@ -107,10 +107,11 @@ fn calls() -> Vec<(&'static str, String, Value)> {
     let mut commands: Vec<String> = Vec::new();
     for (_, text) in files("tests/decisions", ".policy") {
         let lines = text.lines().filter_map(|line| {
-            let line = line.trim();
-            let rest = ["expect deny Bash \"", "expect ask Bash \"", "expect allow Bash \""];
-            let rest = rest.iter().find_map(|start| line.strip_prefix(start))?;
-            Some(rest.trim_end_matches('"').replace("\\\"", "\"").replace("\\\\", "\\"))
+            let (head, rest) = line.trim().strip_prefix("expect ")?.split_once(" \"")?;
+            let shell =
+                head.split_whitespace().next_back().is_some_and(|tool| tool.eq_ignore_ascii_case("bash"));
+            let command = rest.strip_suffix('"').filter(|_| shell)?;
+            Some(command.replace("\\\"", "\"").replace("\\\\", "\\"))
         });
         commands.extend(lines);
     }

@@ -355,14 +355,22 @@ async fn both_kinds_of_ids_and_both_eras() {
             r#"{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"get_session"}}"#,
             r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","id":3,"method":"nothing/known"}"#,
+            r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"check_command","arguments":"ls"}}"#,
+            r#"{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{}}"#,
         ],
     )
     .await;
     let ids: Vec<&Value> = old.iter().map(|answer| &answer["id"]).collect();
-    assert_eq!(ids, [&json!("one"), &json!(1), &json!("1"), &json!(2), &json!(3)]);
+    assert_eq!(ids, [&json!("one"), &json!(1), &json!("1"), &json!(2), &json!(3), &json!(4), &json!(5)]);
     assert_eq!(old[0]["result"]["protocolVersion"], "2025-06-18");
     assert!(old[1]["result"].get("resultType").is_none());
     assert_eq!(old[4]["error"]["code"], -32601);
+    for (at, field) in [(5, "arguments"), (6, "uri")] {
+        assert_eq!(
+            (&old[at]["error"]["code"], &old[at]["error"]["data"]["field"]),
+            (&json!(-32602), &json!(field))
+        );
+    }
     let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let new = lines(
         &place,

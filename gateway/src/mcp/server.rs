@@ -11,10 +11,10 @@ use crate::mcp::tools::Tool;
 use policy_compiler::nearest;
 use policy_hosts::reply::clean;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ServerCapabilities, ServerConfig,
-    Tool as Listed,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ServerCapabilities, ServerConfig, Tool as Listed,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -88,6 +88,35 @@ fn resource(uri: &str) -> Option<Tool> {
     RESOURCES.into_iter().find(|(own, ..)| known && *own == name).map(|(_, tool, ..)| tool)
 }
 
+/// What must stand in the parameters of a method, which of it is an object, and what may be missing.
+const PARAMETERS: [(&str, &[(&str, bool, bool)]); 4] = [
+    ("tools/call", &[("name", false, true), ("arguments", true, false)]),
+    ("resources/read", &[("uri", false, true)]),
+    ("tools/list", &[("cursor", false, false)]),
+    ("resources/list", &[("cursor", false, false)]),
+];
+
+/// A request that is none of the protocol's: its method is not known, or its parameters have another shape.
+fn misshaped(method: &str, params: Option<&Value>) -> ErrorData {
+    let Some((_, fields)) = PARAMETERS.into_iter().find(|(known, _)| *known == method) else {
+        return ErrorData::new(ErrorCode::METHOD_NOT_FOUND, clean(method, 80), None);
+    };
+    let params = match params {
+        None => &Value::Null,
+        Some(params) => params,
+    };
+    let wrong = fields.iter().find_map(|(name, object, needed)| match params.get(name) {
+        None => needed.then(|| Wrong::field(name, "is missing")),
+        Some(Value::Object(_)) if *object => None,
+        Some(Value::String(_)) if !*object => None,
+        Some(_) => Some(Wrong::field(name, if *object { "is not an object" } else { "is not a text" })),
+    });
+    match wrong {
+        Some(Wrong { field, message }) => ErrorData::invalid_params(message, Some(json!({"field": field}))),
+        None => ErrorData::invalid_params(format!("the parameters of `{method}` have another shape"), None),
+    }
+}
+
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
@@ -127,6 +156,14 @@ impl ServerHandler for Server {
             Err(wrong) => failed(tool, &wrong),
         };
         Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(misshaped(&request.method, request.params.as_ref()))
     }
 
     async fn list_resources(
