@@ -88,8 +88,11 @@ fn resource(uri: &str) -> Option<Tool> {
     RESOURCES.into_iter().find(|(own, ..)| known && *own == name).map(|(_, tool, ..)| tool)
 }
 
-/// What must stand in the parameters of a method, which of it is an object, and what may be missing.
-const PARAMETERS: [(&str, &[(&str, bool, bool)]); 4] = [
+/// A parameter of a method: its name, whether it is an object (else a text), whether it must be there.
+type Parameter = (&'static str, bool, bool);
+
+/// The parameters of the methods that have some.
+const PARAMETERS: [(&str, &[Parameter]); 4] = [
     ("tools/call", &[("name", false, true), ("arguments", true, false)]),
     ("resources/read", &[("uri", false, true)]),
     ("tools/list", &[("cursor", false, false)]),
