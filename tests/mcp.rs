@@ -210,6 +210,49 @@ fn a_check_and_a_hook_say_the_same() {
 }
 
 #[test]
+fn a_patch_gets_the_same_from_the_server_the_command_and_the_hook() {
+    let world = World::new("mcp-patch");
+    world.file("home/.config/policy/agent.policy", POLICY.replace("default ask", "default host"));
+    world.file("repo/a.txt", "one\ntwo\none\ntwo\n");
+    let mut mcp = Mcp::new(&mut world.command(&["mcp"]));
+    let mut decided = Vec::new();
+    for body in [
+        "*** Add File: notes/b.txt\n+fine",
+        "*** Add File: b.txt\n+MARKER-1234",
+        "*** Add File: b.txt\n+NOTE-1234",
+        "*** Update File: a.txt\n@@\n one\n-two\n+three\n one",
+        "*** Update File: a.txt\n@@\n-two\n+three",
+        "*** Update File: a.txt\n@@\n-gone\n+three",
+        "*** Delete File: a.txt",
+        "*** Add File: .env\n+A=1",
+        "*** Add File: ../b.txt\n+x",
+        "no patch",
+    ] {
+        let patch = format!("*** Begin Patch\n{body}\n*** End Patch\n");
+        let told = mcp.tool("check_patch", &json!({"patch": patch}));
+        let command = world.run(&["check-patch", "--json"], patch.as_bytes());
+        let command: Value = serde_json::from_slice(&command.stdout).unwrap();
+        assert_eq!(told["decision"], command["decision"], "{patch}\n{told}\n{command}");
+        let misfit = told["violations"][0]["rule_id"] == "codex-patch-inspection";
+        decided.push(told["decision"] == "deny");
+        // What does not fit is the tool's own to refuse.
+        if misfit {
+            continue;
+        }
+        let event = json!({"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "apply_patch",
+                           "tool_input": {"command": patch}, "cwd": world.path("repo"), "model": "m",
+                           "permission_mode": "default", "transcript_path": null, "turn_id": "t", "tool_use_id": "u"});
+        let hook = feed(&mut world.command(&["hook", "--host", "codex"]), event.to_string().as_bytes());
+        let reply: Value = serde_json::from_slice(&hook.stdout).unwrap_or(Value::Null);
+        let denies =
+            reply["hookSpecificOutput"]["permissionDecision"] == "deny" || hook.status.code() == Some(2);
+        assert_eq!(told["decision"] == "deny", denies, "{patch}\n{told}\n{reply}");
+    }
+    assert!(decided.contains(&true) && decided.contains(&false));
+    mcp.end();
+}
+
+#[test]
 fn starting_and_ending_leave_nothing() {
     let world = World::new("mcp-leaves");
     let mut command = world.command(&["mcp"]);

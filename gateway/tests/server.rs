@@ -235,6 +235,44 @@ async fn a_suppression_hides_warnings_for_this_session_and_never_errors() {
 }
 
 #[tokio::test]
+async fn a_patch_is_checked_file_by_file_and_nothing_is_written() {
+    let place = Place::new("patch", POLICY);
+    let repo = place.0.join("repo");
+    std::fs::create_dir_all(repo.join("notes")).unwrap();
+    std::fs::write(repo.join("notes/a.txt"), "one\ntwo\none\ntwo\n").unwrap();
+    let client = client(&place).await;
+    let patch = |body: &str| json!({"patch": format!("*** Begin Patch\n{body}\n*** End Patch\n")});
+    let answer = good(&call(&client, "check_patch", patch("*** Add File: notes/b.txt\n+fine")).await);
+    assert_eq!(answer, json!({"decision": "allow", "violations": []}));
+    let marked = patch("*** Add File: notes/b.txt\n+a\n+MARKER-1234\n*** Add File: notes/c.txt\n+NOTE-1234");
+    let answer = good(&call(&client, "check_patch", marked).await);
+    assert_eq!(answer["decision"], "deny");
+    assert_eq!(rules(&answer["violations"]), ["no-marker error", "a-note warning"], "{answer}");
+    let first = &answer["violations"][0];
+    assert_eq!((&first["file_path"], &first["line"]), (&json!("notes/b.txt"), &json!(2)));
+    assert_eq!(answer["violations"][1]["file_path"], "notes/c.txt");
+    for (body, part) in [
+        ("*** Update File: notes/a.txt\n@@\n-two\n+three", "ambiguous"),
+        ("*** Update File: notes/a.txt\n@@\n-nothing\n+three", "missing"),
+        ("*** Update File: ../a.txt\n@@\n-two\n+three", "boundary"),
+        ("what", "syntax"),
+    ] {
+        let answer = good(&call(&client, "check_patch", patch(body)).await);
+        let one = &answer["violations"][0];
+        assert_eq!(
+            (&answer["decision"], &one["rule_id"]),
+            (&json!("deny"), &json!("codex-patch-inspection"))
+        );
+        assert!(one["message"].as_str().unwrap().starts_with(part), "{one}");
+    }
+    let inside = json!({"patch": "*** Begin Patch\n*** Add File: d.txt\n+x\n*** End Patch", "cwd": "notes"});
+    assert_eq!(good(&call(&client, "check_patch", inside).await)["decision"], "allow");
+    let left: Vec<_> = std::fs::read_dir(repo.join("notes")).unwrap().collect();
+    assert_eq!(left.len(), 1);
+    client.cancel().await.unwrap();
+}
+
+#[tokio::test]
 async fn errors_name_the_field() {
     let place = Place::new("errors", "");
     let client = client(&place).await;

@@ -10,6 +10,7 @@ use crate::mcp::violations::{self, Violation};
 use policy_engine::decide::Answer;
 use policy_engine::places::absolute;
 use policy_engine::touched::touched;
+use policy_grammar::patch as envelope;
 use policy_hosts::call::Call;
 use policy_hosts::patch::{Disk, PatchError, apply};
 use policy_hosts::reply::{Answer as Told, clean, for_model};
@@ -45,22 +46,37 @@ pub(crate) fn content(worker: &mut Worker, arguments: &mut Arguments) -> Result<
     listed(worker, &call, &answer)
 }
 
-/// `check_patch`.
+/// `check_patch`: file by file, as the host reports it.
 pub(crate) fn patch(worker: &mut Worker, arguments: &mut Arguments) -> Result<Value, Wrong> {
     let text = arguments.text("patch")?;
     let cwd = arguments.optional("cwd")?;
     let project = worker.project()?;
     let cwd = folder(&project, cwd)?;
-    let wrong = apply(&text, &Disk::new(&project), &project, &cwd).err().unwrap_or_default();
-    let mut call = worker.call("pre_tool_use", "apply_patch", json!({"command": text}))?;
-    call.cwd = cwd;
-    let answer = worker.engine().decide(&call);
-    let of_rules = found(worker, &answer)?;
-    let mut all: Vec<Value> = wrong.iter().map(misfit).collect();
-    if let Value::Array(rules) = in_answer(&of_rules, &call, &answer) {
-        all.extend(rules);
+    let mut all: Vec<Value> = Vec::new();
+    let mut denied = false;
+    match apply(&text, &Disk::new(&project), &project, &cwd) {
+        Err(wrong) => {
+            denied = true;
+            all.extend(wrong.iter().map(misfit));
+        }
+        Ok(_) => {
+            for file in &envelope::parse(&text).files {
+                let mut call =
+                    worker.call("pre_tool_use", "apply_patch", json!({"command": envelope::alone(file)}))?;
+                call.host = "codex".to_owned();
+                call.cwd = cwd.clone();
+                let answer = worker.engine().decide(&call);
+                let mut found = found(worker, &answer)?;
+                // The host that applies patches cannot ask.
+                denied |= answer.verdict.decision >= Decision::Ask;
+                found.iter_mut().for_each(Violation::refuse);
+                let operation = Some("apply_patch");
+                if let Value::Array(found) = violations::json(&found, Some(file.path), operation) {
+                    all.extend(found);
+                }
+            }
+        }
     }
-    let denied = !wrong.is_empty() || answer.verdict.decision == Decision::Deny;
     Ok(json!({"decision": if denied { "deny" } else { "allow" }, "violations": all}))
 }
 

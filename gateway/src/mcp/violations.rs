@@ -27,6 +27,16 @@ pub(crate) struct Violation {
     decides: bool,
 }
 
+impl Violation {
+    /// Where nobody can be asked, what asks refuses.
+    pub(crate) fn refuse(&mut self) {
+        if self.decides && self.severity != Severity::Error {
+            self.severity = Severity::Error;
+            self.message.push_str("; a person has to say yes to this, and here nobody can be asked");
+        }
+    }
+}
+
 /// What a verdict has to say: its findings, and what decides without being one.
 pub(crate) fn of(verdict: &Verdict) -> Vec<Violation> {
     let strict = |step: &&Step| step.decision >= Decision::Ask && step.decision == verdict.decision;
