@@ -5,6 +5,7 @@
 
 mod arguments;
 mod checks;
+mod config;
 mod desk;
 mod events;
 mod patience;

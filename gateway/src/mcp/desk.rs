@@ -5,6 +5,7 @@
 
 use crate::mcp::arguments::{Arguments, Wrong};
 use crate::mcp::checks;
+use crate::mcp::config;
 use crate::mcp::rules;
 use crate::mcp::sessions::Sessions;
 use crate::mcp::start::Start;
@@ -116,7 +117,7 @@ impl Worker {
                 let pack = arguments.optional("pack")?;
                 rules::list(&self.catalogue()?, pack.as_deref())
             }
-            Tool::GetConfig => Ok(rules::config(&self.layers()?)),
+            Tool::GetConfig => Ok(config::config(&self.layers()?)),
             Tool::GetSession => self.sessions.state().map_err(Wrong::plain),
             Tool::SuppressRule => self.suppress(&arguments.text("rule_id")?),
         }

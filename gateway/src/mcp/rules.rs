@@ -1,4 +1,4 @@
-//! The catalogue of rules, and the configuration in force.
+//! The catalogue of rules.
 //!
 //! INVARIANT: every rule has one id here, in violations and where it is suppressed: the short one for the packs of the linter,
 //! whose ids are a promise, the full name for all others.
@@ -183,7 +183,7 @@ fn own(kind: Kind) -> &'static str {
 }
 
 /// The built-in pack of a block, without `std/`.
-fn pack_of(name: &str) -> Option<&str> {
+pub(crate) fn pack_of(name: &str) -> Option<&str> {
     let (pack, _) = name.rsplit_once('/')?;
     policy_compiler::pack(pack)?;
     pack.strip_prefix("std/")
@@ -219,43 +219,6 @@ pub(crate) fn resolve<'r>(rules: &'r [Rule], id: &str) -> Result<&'r Rule, Wrong
             Some(rule) => Wrong::field("rule_id", &format!("names no rule; did you mean `{}`?", rule.name)),
             None => Wrong::unknown("rule_id", "rule", id, known),
         }
-    })
-}
-
-/// The configuration in force.
-pub(crate) fn config(layers: &[Rc<Layer>]) -> Value {
-    let mut packs: Vec<String> = Vec::new();
-    let (mut told, mut default) = (Vec::new(), Value::Null);
-    for layer in layers {
-        let mut value =
-            json!({"kind": layer.kind.word(), "name": layer.name, "restricted": layer.restricted});
-        let note = match &layer.table {
-            Ok(_) => layer.note.clone(),
-            Err(cause) => format!("cannot be used: {}", clean(cause)),
-        };
-        if let (Some(map), false) = (value.as_object_mut(), note.is_empty()) {
-            map.insert("note".to_owned(), for_model(&note, 400).into());
-        }
-        told.push(value);
-        let Some(table) = layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok()) else { continue };
-        for number in 0..table.blocks() {
-            let Ok(block) = table.block(number) else { break };
-            let pack = pack_of(block.name).map(str::to_owned);
-            packs.extend(pack.filter(|pack| !packs.contains(pack)));
-        }
-        if let Ok(info) = table.info()
-            && let Some(word) = info.default.filter(|_| !layer.restricted && default.is_null())
-        {
-            default = word.word().into();
-        }
-    }
-    json!({
-        "severity": "standard",
-        "packs": packs,
-        "custom_rules_dir": null,
-        "rules": {},
-        "default": default,
-        "layers": told,
     })
 }
 
