@@ -14,6 +14,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/files", include_str!("../../policies/std/files.policy")),
     ("std/git", include_str!("../../policies/std/git.policy")),
     ("std/go", include_str!("../../policies/std/go.policy")),
+    ("std/injection", include_str!("../../policies/std/injection.policy")),
     ("std/jvm", include_str!("../../policies/std/jvm.policy")),
     ("std/make", include_str!("../../policies/std/make.policy")),
     ("std/network", include_str!("../../policies/std/network.policy")),
