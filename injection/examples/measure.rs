@@ -58,14 +58,20 @@ fn files() {
     println!("{all} files, {bytes} bytes, {flagged} flagged");
 }
 
+/// Seconds of processor time, so that other work on the machine does not count.
+fn cpu() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split(' ').next().and_then(|n| n.parse::<f64>().ok()).unwrap_or(0.0) / 1e9
+}
+
 fn time(file: &str) {
     let Ok(data) = std::fs::read(file) else { return };
     let text = String::from_utf8_lossy(&data);
     let mut best = f64::MAX;
     for _ in 0..3 {
-        let start = std::time::Instant::now();
+        let start = cpu();
         let report = look(&text, Origin::Page);
-        best = best.min(start.elapsed().as_secs_f64());
+        best = best.min(cpu() - start);
         std::hint::black_box(report);
     }
     println!(

@@ -30,6 +30,7 @@ pub(crate) struct Hit<'t> {
 pub(crate) struct Gather {
     pub(crate) lexicon: &'static Lexicon,
     pub(crate) planes: Planes,
+    pub(crate) candidates: Vec<u16>,
     pub(crate) origin: Origin,
     pub(crate) complete: bool,
     pub(crate) flagged: bool,
@@ -43,6 +44,7 @@ impl Gather {
         Gather {
             lexicon,
             planes: Planes::new(lexicon),
+            candidates: Vec::new(),
             origin,
             complete: true,
             flagged: false,

@@ -59,7 +59,7 @@ impl Walker<'_> {
         if under && !(start > 0 && self.byte(start - 1) == b'_') {
             flags |= flag::IDENT;
         }
-        if word.id == 0 && word.letters.len() >= 14 && word.letters.len() <= 120 {
+        if word.id == 0 && word.letters.len() >= 14 && word.letters.len() <= 64 {
             // Words written together.
             if let Some(parts) =
                 out.lexicon.cut(&word.letters).filter(|parts| parts.len() >= 2 && parts.len() <= 24)

@@ -22,8 +22,10 @@ impl Walker<'_> {
         let lexicon = out.lexicon;
         out.planes.fill(lexicon, &self.tokens);
         let view = if self.view == "plain" && self.hidden.is_some() { "hidden" } else { self.view };
-        for (number, rule) in lexicon.rules.iter().enumerate() {
-            let Ok(number) = u16::try_from(number) else { break };
+        let mut candidates = std::mem::take(&mut out.candidates);
+        out.planes.candidates(lexicon, &mut candidates);
+        for number in candidates.iter().copied() {
+            let Some(rule) = lexicon.rules.get(usize::from(number)) else { break };
             let mut from = 0;
             // An excused place does not excuse the next one.
             for _ in 0..4 {
@@ -61,6 +63,7 @@ impl Walker<'_> {
                 break;
             }
         }
+        out.candidates = candidates;
         self.turned(out);
         let cues = out.planes.at(lexicon.named("CUE"));
         if cues != 0 {

@@ -99,6 +99,8 @@ pub(crate) struct Lexicon {
     runs: Vec<Symbol>,
     /// The rules in the order of the file.
     pub(crate) rules: Vec<Rule>,
+    /// For each symbol the rules that cannot hold without one of its kind.
+    needing: Vec<Vec<u16>>,
     /// Lines that could not be read.
     pub(crate) bad: Vec<String>,
 }
@@ -144,7 +146,41 @@ impl Lexicon {
                 None => lexicon.bad.push(line.to_string()),
             }
         }
+        lexicon.index();
         lexicon
+    }
+
+    /// Each rule is tried only where its rarest step can stand.
+    fn index(&mut self) {
+        let mut sizes = vec![0usize; self.symbols.len()];
+        for (symbols, _) in &self.entries {
+            for symbol in symbols {
+                if let Some(size) = sizes.get_mut(usize::from(*symbol)) {
+                    *size += 1;
+                }
+            }
+        }
+        self.needing = vec![Vec::new(); self.symbols.len()];
+        for (number, rule) in self.rules.iter().enumerate() {
+            let weight = |step: &Step| -> usize {
+                step.symbols
+                    .iter()
+                    .map(|symbol| sizes.get(usize::from(*symbol)).copied().unwrap_or(0) + 1)
+                    .sum()
+            };
+            let rarest = rule.steps.iter().filter(|step| !step.optional).min_by_key(|step| weight(step));
+            let Ok(number) = u16::try_from(number) else { break };
+            for symbol in rarest.map_or(&[][..], |step| step.symbols.as_slice()) {
+                if let Some(rules) = self.needing.get_mut(usize::from(*symbol)) {
+                    rules.push(number);
+                }
+            }
+        }
+    }
+
+    /// The rules that need one of a kind.
+    pub(crate) fn needing(&self, symbol: Symbol) -> &[u16] {
+        self.needing.get(usize::from(symbol)).map_or(&[], Vec::as_slice)
     }
 
     /// How many symbols there are.
@@ -323,10 +359,13 @@ impl Lexicon {
                     let n = rest.chars().next()?.len_utf8();
                     unknown += n;
                     at += n;
+                    if unknown * 4 > letters.len() {
+                        return None;
+                    }
                 }
             }
         }
-        (unknown * 4 <= letters.len()).then_some(parts)
+        Some(parts)
     }
 }
 

@@ -163,6 +163,16 @@ impl Planes {
         }
     }
 
+    /// The rules whose rarest step stands somewhere, in their order.
+    pub(crate) fn candidates(&self, lexicon: &Lexicon, out: &mut Vec<u16>) {
+        out.clear();
+        for symbol in &self.touched {
+            out.extend_from_slice(lexicon.needing(*symbol));
+        }
+        out.sort_unstable();
+        out.dedup();
+    }
+
     /// Where a symbol stands.
     pub(crate) fn at(&self, symbol: Option<Symbol>) -> u128 {
         symbol.and_then(|symbol| self.all.get(usize::from(symbol))).copied().unwrap_or(0)
