@@ -113,6 +113,11 @@ Examples:
         after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --dialect powershell 'gci C:\\ | ri -Recurse'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
     )]
     Shell(ShellArgs),
+    /// Say which texts give orders to an agent.
+    #[command(
+        after_help = "Examples:\n  policy scan --batch < texts.jsonl   lines {id, text, path?, origin?}, origin: page, tool, file, mail, prompt"
+    )]
+    Scan(ScanArgs),
     /// Answer one hook event from standard input.
     #[command(after_help = "\
 Examples:
@@ -290,6 +295,14 @@ pub(crate) struct ShellArgs {
     /// This policy's knowledge of programs instead of the built-in one.
     #[arg(long, value_name = "FILE")]
     pub(crate) policy: Option<PathBuf>,
+}
+
+/// `policy scan`.
+#[derive(Debug, Args)]
+pub(crate) struct ScanArgs {
+    /// Read texts as JSON lines from standard input and answer each with a line.
+    #[arg(long, required = true)]
+    pub(crate) batch: bool,
 }
 
 /// A shell whose texts are read.

@@ -105,6 +105,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Check(args) => commands::check::run(&args, context),
         Command::CheckPatch(args) => commands::check_patch::run(&args, context),
         Command::Explain(args) => commands::explain::run(&args, context),
+        Command::Scan(args) => commands::scan::run(&args),
         Command::Shell(args) => commands::shell::run(&args, context),
         Command::Hook(args) if args.print.is_some() => {
             commands::hook::run(args.print.as_deref().unwrap_or_default(), context)

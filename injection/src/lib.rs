@@ -18,6 +18,7 @@
 //! assert!(!look("You can ignore the previous warning.", Origin::Page).flagged);
 //! ```
 
+mod classes;
 mod decode;
 mod fold;
 mod gather;
@@ -26,9 +27,12 @@ mod judge;
 mod lexicon;
 mod markup;
 mod sentence;
+mod shared;
 mod structure;
 mod walk;
 mod words;
+
+pub use classes::CLASSES;
 
 /// What kind of text it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,24 +97,6 @@ pub struct Report {
     /// The places, in the order of the text; at most 64.
     pub found: Vec<Found>,
 }
-
-/// The classes: name and one sentence.
-pub const CLASSES: &[(&str, &str)] = &[
-    ("override", "Tells the reader to set aside the instructions it has."),
-    ("role-hijack", "Gives the reader another role or frees it from its limits."),
-    ("role-marker", "Imitates the marks that separate system, user and assistant."),
-    ("agent-addressed", "Speaks to an AI agent instead of a person."),
-    ("concealment", "Wants something done without the user knowing or agreeing."),
-    ("prompt-leak", "Asks for the instructions that the agent was given."),
-    ("secret-request", "Asks for passwords, keys or other secrets."),
-    ("exfil", "Has data sent to an address, a mailbox or into a link."),
-    ("payment-steer", "Steers who is paid, how much, or around the checks of payments."),
-    ("tool-force", "Demands the call of a tool or the run of a command."),
-    ("output-steer", "Dictates what the agent answers or recommends."),
-    ("authority", "Claims an approval, a rank or a task that the user did not give."),
-    ("decode-follow", "Has encoded text decoded and followed."),
-    ("hidden-chars", "Holds characters that nobody sees and that carry text."),
-];
 
 /// Looks at `text`.
 pub fn look(text: &str, origin: Origin) -> Report {

@@ -181,7 +181,7 @@ impl Planes {
     fn step(&self, step: &Step) -> u128 {
         let plane = if step.order { &self.order } else { &self.all };
         let mut bits = 0;
-        for symbol in &step.symbols {
+        for symbol in step.symbols {
             bits |= plane.get(usize::from(*symbol)).copied().unwrap_or(0);
         }
         if step.marked {
