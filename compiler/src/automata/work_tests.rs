@@ -6,7 +6,7 @@ use super::{GlobInput, Syntax, build};
 use policy_runtime::automaton::{Automaton, Scratch};
 
 /// Most transitions a byte; failure links make it two at the very worst.
-const MOST_PROBES: f64 = 1.6;
+const MOST_PROBES: f64 = 1.3;
 /// Most pieces and edges looked at a byte.
 const MOST_STEPS: f64 = 0.8;
 

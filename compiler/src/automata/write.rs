@@ -7,10 +7,11 @@ use super::pieces::{Literals, Pieces};
 use super::trie::{ROOT, State, Trie};
 use super::{BuildError, IdLists, MOST_BYTES, len32};
 use policy_runtime::automaton::layout::{
-    self, CLASSES, FLAG_FOLD, FLAG_PATH, FLAG_ROWS, FREE, HEADER, MAGIC, MARK, MOST_ROWS, PARTS, REPORTS,
-    ROW_SHIFT, VERSION, WIDTH, head, pack_gap,
+    self, BEGINS, CLASSES, FLAG_FOLD, FLAG_PATH, FLAG_ROWS, HEADER, MAGIC, MARK, MASK_ROOT, MOST_ROWS, PARTS,
+    REPORTS, ROW_SHIFT, VERSION, WIDTH, head, pack_gap,
 };
 use policy_runtime::glob::Syntax;
+use std::collections::BTreeMap;
 
 /// The bytes of everything. `every` is the greatest id and the list of the globs that match all values.
 pub(super) fn section(
@@ -22,41 +23,6 @@ pub(super) fn section(
     greatest: u32,
     (syntax, fold): (Syntax, bool),
 ) -> Result<Vec<u8>, BuildError> {
-    let rows = rows(trie);
-    let (slots, cell_of) = match &rows {
-        // With rows a state is its own cell.
-        Some(_) => {
-            let states = 0..len32(&trie.states);
-            (states.clone().map(|state| (0, FREE, state)).collect(), states.collect())
-        }
-        None => {
-            let (slots, cell_of) = pack(trie);
-            (slots.iter().map(|slot| (slot.base, slot.check, slot.state)).collect::<Vec<_>>(), cell_of)
-        }
-    };
-    let mut cells = Vec::with_capacity(slots.len() * 4);
-    let mut outs = Vec::with_capacity(slots.len() * 2);
-    for (base, check, state) in slots {
-        let Some(state) = trie.states.get(state as usize) else {
-            cells.extend([0, FREE, 0, 0]);
-            outs.extend([0, 0]);
-            continue;
-        };
-        let (literal, ids) = (ends(state), if state.ids != 0 { state.ids } else { state.next_ids });
-        let fail = cell_of.get(state.fail as usize).copied().unwrap_or(0);
-        cells.extend([base, check, fail, state.best | if literal == 0 { 0 } else { REPORTS }]);
-        outs.extend([literal, ids]);
-        if let Some(record) = lists.records.get_mut(state.ids as usize).filter(|_| state.ids != 0) {
-            let [_, _, next] = record;
-            *next = state.next_ids;
-        }
-    }
-    let mut literal_words = Vec::new();
-    for (record, &state) in literals.records.iter().zip(&literals.states) {
-        let next = trie.states.get(state as usize).map_or(0, |s| s.next_literal);
-        literal_words.extend(record);
-        literal_words.push(if state == 0 { 0 } else { next });
-    }
     let mut new_number = vec![0u32; literals.order.len()];
     let mut piece_words = Vec::new();
     for (&old, new) in literals.order.iter().zip(0u32..) {
@@ -67,23 +33,60 @@ pub(super) fn section(
             piece_words.extend([p.mask, p.back, p.forth, p.program]);
         }
     }
+    let (outs, out_words) = outs(trie, &marks(trie, pieces, &literals));
+    for state in trie.states.iter().filter(|state| state.ids != 0) {
+        if let Some([_, _, next]) = lists.records.get_mut(state.ids as usize) {
+            *next = state.next_ids;
+        }
+    }
+    let rows = rows(trie, &outs);
+    let first = trie.first(syntax == Syntax::Path);
+    let first_out = outs.get(first as usize).copied().unwrap_or(0);
+    let (cells, first) = match &rows {
+        Some(_) => (Vec::new(), [first, 0]),
+        None => {
+            let packed = pack(trie, &outs, first);
+            (packed.cells, packed.first)
+        }
+    };
+    let mut literal_words = Vec::new();
+    for (record, &state) in literals.records.iter().zip(&literals.states) {
+        let next = trie.states.get(state as usize).map_or(0, |s| s.next_literal);
+        literal_words.extend(record);
+        literal_words.push(if state == 0 { 0 } else { next });
+    }
+    let mut follow = vec![0u32; pieces.nodes.len()];
+    for &(node, piece) in pieces.edges.keys() {
+        let state = pieces.pieces.get(piece as usize).map_or(0, |piece| piece.state);
+        let literal = trie.states.get(state as usize).map_or(0, |state| state.literal);
+        let [length, _, _] = literals.records.get(literal as usize).copied().unwrap_or_default();
+        let piece = new_number.get(piece as usize).copied().unwrap_or(0);
+        if let Some(marks) = follow.get_mut(node as usize) {
+            *marks |= layout::mark(piece, length);
+        }
+    }
     let node_words = pieces
         .nodes
         .iter()
-        .flat_map(|n| [n.top, pack_gap(n.spec.gap, n.spec.head, n.spec.tail), n.span, n.sibling, n.ids])
+        .zip(follow)
+        .flat_map(|(n, marks)| {
+            let gap = pack_gap(n.spec.gap, n.spec.head, n.spec.tail);
+            [n.top, gap, n.span, n.sibling, n.ids, marks]
+        })
         .collect();
     let parts: [Vec<u32>; PARTS] = [
-        cells,
-        outs,
+        cells.into_iter().flatten().collect(),
+        out_words,
         literal_words,
         piece_words,
         pieces.programs.clone(),
         edges(pieces, &new_number),
         node_words,
         rows.as_ref().map(|(_, words)| words.clone()).unwrap_or_default(),
+        if rows.is_some() { outs } else { Vec::new() },
         lists.records.into_iter().flatten().collect(),
     ];
-    let first = cell_of.get(trie.first(syntax == Syntax::Path) as usize).copied().unwrap_or(0);
+    let [first, first_next] = first;
     let mut words = vec![0u32; HEADER];
     for four in trie.classes.chunks(4) {
         let mut bytes = [0; 4];
@@ -112,6 +115,8 @@ pub(super) fn section(
         (head::WORDS, len32(&words)),
         (head::FLAGS, flags),
         (head::FIRST, first),
+        (head::FIRST_NEXT, first_next),
+        (head::FIRST_OUT, first_out),
         (head::EVERY, every.0),
         (head::EVERY_IDS, every.1),
         (head::GREATEST, greatest),
@@ -130,8 +135,46 @@ fn ends(state: &State) -> u32 {
     if state.literal != 0 { state.literal } else { state.next_literal }
 }
 
+/// The marks of the pieces that end at each state and at its suffixes.
+fn marks(trie: &Trie, pieces: &Pieces, literals: &Literals) -> Vec<u32> {
+    let mut out = vec![0u32; trie.states.len()];
+    // ORDER: suffixes before what ends with them.
+    for &at in &trie.order {
+        let Some(state) = trie.states.get(at as usize) else { continue };
+        let mut marks = out.get(state.fail as usize).copied().unwrap_or(0);
+        let [length, first, count] =
+            literals.records.get(state.literal as usize).copied().unwrap_or_default();
+        for new in first..first.saturating_add(count) {
+            let old = literals.order.get(new as usize).copied().unwrap_or(0);
+            let mask = pieces.pieces.get(old as usize).map_or(0, |piece| piece.mask);
+            marks |= layout::mark(new, length) | if mask & MASK_ROOT == 0 { 0 } else { BEGINS };
+        }
+        if let Some(slot) = out.get_mut(at as usize) {
+            *slot = marks;
+        }
+    }
+    out
+}
+
+/// The output of each state, and the outputs: each once, in the order of first use.
+fn outs(trie: &Trie, marks: &[u32]) -> (Vec<u32>, Vec<u32>) {
+    let mut known = BTreeMap::from([([0; 4], 0)]);
+    let mut words = vec![0; 4];
+    let outs = trie.states.iter().zip(marks).map(|(state, &marks)| {
+        let literal = ends(state);
+        let id = state.best | if literal == 0 { 0 } else { REPORTS };
+        let out = [id, literal, if state.ids != 0 { state.ids } else { state.next_ids }, marks];
+        let next = len32(&words) / 4;
+        *known.entry(out).or_insert_with(|| {
+            words.extend(out);
+            next
+        })
+    });
+    (outs.collect(), words)
+}
+
 /// A row for each state, with the bits of a class, when all of them are few enough.
-fn rows(trie: &Trie) -> Option<(u32, Vec<u32>)> {
+fn rows(trie: &Trie, outs: &[u32]) -> Option<(u32, Vec<u32>)> {
     let classes = trie.classes.iter().copied().max().map_or(1, |most| usize::from(most) + 1);
     let stride = classes.next_power_of_two().max(2);
     let count = trie.states.len().checked_mul(stride).filter(|count| count * 2 <= MOST_ROWS)?;
@@ -140,8 +183,7 @@ fn rows(trie: &Trie) -> Option<(u32, Vec<u32>)> {
         for class in 0..stride {
             let class = u8::try_from(class).ok().filter(|class| usize::from(*class) < classes);
             let next = class.map_or(ROOT, |class| trie.follow(state, class));
-            let told = |s: &State| s.best != 0 || s.ids != 0 || s.next_ids != 0 || ends(s) != 0;
-            let told = trie.states.get(next as usize).is_some_and(told);
+            let told = outs.get(next as usize).is_some_and(|&out| out != 0);
             // So few states always fit.
             entries.push(u16::try_from(next).ok()? | if told { MARK } else { 0 });
         }

@@ -52,6 +52,10 @@ impl std::error::Error for Damaged {}
 #[derive(Debug, Clone, Copy, Default)]
 struct Active {
     node: u32,
+    /// Of the node.
+    gap: u32,
+    /// Marks of the pieces that follow the node.
+    marks: u32,
     /// Where the gap may begin.
     end: usize,
     /// Separators before `end`.
@@ -89,7 +93,8 @@ pub struct Automaton<'a> {
     fold: bool,
     /// Bits of a place in the rows that are the class, when there are rows.
     rows: Option<u32>,
-    first: u32,
+    /// Base (with rows: number), what is tried next and output of the state behind the start.
+    first: [u32; 3],
     every: u32,
     every_ids: u32,
     greatest: u32,
@@ -103,12 +108,6 @@ struct Records<'a> {
 }
 
 impl Records<'_> {
-    /// Whether this cell lies in the last block of 256, which ends with its last taken cell.
-    fn ends_before(&self, i: u32) -> bool {
-        i >= self.count
-            && (i as usize) / layout::BLOCK == (self.bytes.len() / 16).saturating_sub(1) / layout::BLOCK
-    }
-
     /// The words of record `i`.
     #[inline]
     fn get<const N: usize>(&self, i: u32) -> Result<[u32; N], Damaged> {
@@ -167,7 +166,7 @@ impl<'a> Automaton<'a> {
             path: flags & FLAG_PATH != 0,
             fold: flags & FLAG_FOLD != 0,
             rows: (shift > 0).then_some(shift),
-            first: word(head::FIRST)?,
+            first: [word(head::FIRST)?, word(head::FIRST_NEXT)?, word(head::FIRST_OUT)?],
             every: word(head::EVERY)?,
             every_ids: word(head::EVERY_IDS)?,
             greatest: word(head::GREATEST)?,

@@ -7,7 +7,7 @@
 //! piece is the position behind its last symbol.
 
 use super::layout::{
-    END, FREE, Gap, MARK, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash,
+    BEGINS, END, Gap, LINK, MARK, MASK_INNER, MASK_ROOT, OP_ONE, OP_STOP, Part, REPORTS, START, hash, mark,
 };
 use super::{Active, Automaton, Damaged, MOST_ACTIVE, Scratch};
 use crate::glob::{HOLE, RUN};
@@ -22,8 +22,6 @@ const STEPS_MORE: usize = 1 << 17;
 pub(super) trait Sink {
     /// A state was reached: its greatest id, and its list.
     fn state(&mut self, id: u32, list: u32) -> Result<(), Damaged>;
-    /// Wants to know lists of states.
-    const LISTS: bool;
     /// A node whose greatest id below is `top` is worth following.
     fn wants(&self, top: u32) -> bool;
     /// A pattern is complete.
@@ -36,7 +34,6 @@ pub(super) struct Best {
 }
 
 impl Sink for Best {
-    const LISTS: bool = false;
     #[inline]
     fn state(&mut self, id: u32, _list: u32) -> Result<(), Damaged> {
         self.best = self.best.max(id);
@@ -87,7 +84,6 @@ impl Each<'_, '_> {
 }
 
 impl Sink for Each<'_, '_> {
-    const LISTS: bool = true;
     fn state(&mut self, _id: u32, list: u32) -> Result<(), Damaged> {
         self.list(list)
     }
@@ -112,6 +108,8 @@ pub(super) fn run<S: Sink>(
         value,
         active: &mut scratch.active,
         separators: 0,
+        counted: 0,
+        wanted: BEGINS,
         steps: symbols.saturating_mul(STEPS).saturating_add(STEPS_MORE),
     };
     let all = walk.steps;
@@ -126,50 +124,102 @@ pub(super) fn run<S: Sink>(
     result
 }
 
+/// One record of [`Part::Cells`].
+type Cell = [u32; 4];
+
+/// Takes what the bytes give, with the sums looked at only where some are left.
 fn pass<S: Sink>(walk: &mut Walk<'_, '_>, probes: &mut usize, sink: &mut S) -> Result<(), Damaged> {
-    let automaton = walk.automaton;
-    let (cells, classes) = (automaton.records(Part::Cells)?, automaton.classes()?);
+    let cells = walk.automaton.records(Part::Cells)?;
+    match cells.bytes.all() {
+        Some(bytes) => {
+            let (cells, _) = bytes.as_chunks::<16>();
+            by_cells(walk, probes, sink, |at| {
+                let (words, _) = cells.get(at as usize).ok_or(Damaged::Index)?.as_chunks::<4>();
+                match words {
+                    [a, b, c, d] => Ok([*a, *b, *c, *d].map(u32::from_le_bytes)),
+                    _ => Err(Damaged::Index),
+                }
+            })
+        }
+        None => by_cells(walk, probes, sink, |at| cells.get(at)),
+    }
+}
+
+#[inline(always)]
+fn by_cells<S: Sink>(
+    walk: &mut Walk<'_, '_>,
+    probes: &mut usize,
+    sink: &mut S,
+    cell: impl Fn(u32) -> Result<Cell, Damaged>,
+) -> Result<(), Damaged> {
+    let classes = walk.automaton.classes()?;
+    let (bytes, _) = classes.split_first_chunk::<256>().ok_or(Damaged::Index)?;
     let value = walk.value;
-    let mut state = automaton.first;
-    let [mut base, _, mut fail, id] = cells.get(state)?;
-    walk.reached(state, id, 1, sink)?;
-    let end = usize::from(END);
-    for (i, symbol) in value.iter().map(|&b| usize::from(b)).chain(std::iter::once(end)).enumerate() {
-        if symbol == usize::from(b'/') || symbol == usize::from(HOLE) {
-            walk.separators += 1;
-        }
-        let class = classes.get(symbol).map(|&c| u32::from(c)).ok_or(Damaged::Index)?;
-        if class == 0 {
-            // No literal holds this byte.
-            if state != 0 {
-                state = 0;
-                [base, _, fail, _] = cells.get(0)?;
-            }
-            continue;
-        }
-        let id = loop {
-            *probes = probes.checked_sub(1).ok_or(Damaged::Probes)?;
-            let to = base ^ class;
-            let [next_base, check, next_fail, next_id] = match cells.get(to) {
-                Ok(cell) => cell,
-                Err(_) if cells.ends_before(to) => [0, FREE, 0, 0],
-                Err(error) => return Err(error),
-            };
-            if check == state {
-                (state, base, fail) = (to, next_base, next_fail);
-                break next_id;
-            }
-            if state == 0 {
-                break 0;
-            }
-            state = fail;
-            [base, _, fail, _] = cells.get(state)?;
-        };
-        if id != 0 {
-            walk.reached(state, id, i + 2, sink)?;
+    *probes = probes.checked_sub(value.len() + 1).ok_or(Damaged::Probes)?;
+    let [mut base, mut next, mut out] = walk.automaton.first;
+    if out != 0 {
+        walk.reached(out, 1, sink)?;
+    }
+    for (i, &byte) in value.iter().enumerate() {
+        let class = bytes.get(usize::from(byte)).copied().map_or(0, u32::from);
+        [base, next, out] = over(base, next, class, probes, &cell)?;
+        if out != 0 {
+            walk.reached(out, i + 2, sink)?;
         }
     }
+    let class = classes.get(usize::from(END)).copied().map(u32::from).ok_or(Damaged::Index)?;
+    [_, _, out] = over(base, next, class, probes, &cell)?;
+    if out != 0 {
+        walk.reached(out, value.len() + 2, sink)?;
+    }
     Ok(())
+}
+
+/// The state behind one class.
+#[inline(always)]
+fn over(
+    base: u32,
+    next: u32,
+    class: u32,
+    probes: &mut usize,
+    cell: &impl Fn(u32) -> Result<Cell, Damaged>,
+) -> Result<[u32; 3], Damaged> {
+    let [from, to, then, out] = cell(base ^ class)?;
+    if from == base {
+        return Ok([to, then, out]);
+    }
+    *probes = probes.checked_sub(1).ok_or(Damaged::Probes)?;
+    if next & LINK != 0 {
+        return linked(next, class, probes, cell);
+    }
+    let [from, to, then, out] = cell(next ^ class)?;
+    // It has a transition for every class.
+    if from == next { Ok([to, then, out]) } else { Err(Damaged::Index) }
+}
+
+/// The same by way of states that lack transitions too, which only crafted sets of patterns have many of.
+#[cold]
+fn linked(
+    mut next: u32,
+    class: u32,
+    probes: &mut usize,
+    cell: &impl Fn(u32) -> Result<Cell, Damaged>,
+) -> Result<[u32; 3], Damaged> {
+    loop {
+        let base = match next & LINK {
+            0 => next,
+            _ => {
+                let [_, base, then, _] = cell(next & !LINK)?;
+                next = then;
+                base
+            }
+        };
+        let [from, to, then, out] = cell(base ^ class)?;
+        if from == base {
+            return Ok([to, then, out]);
+        }
+        *probes = probes.checked_sub(1).ok_or(Damaged::Probes)?;
+    }
 }
 
 /// The same where each state has a row: one entry a symbol.
@@ -194,7 +244,7 @@ fn pass_rows<S: Sink>(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn by_rows<S: Sink>(
     walk: &mut Walk<'_, '_>,
     shift: u32,
@@ -203,30 +253,26 @@ fn by_rows<S: Sink>(
     entry: impl Fn(usize) -> Result<u16, Damaged>,
 ) -> Result<(), Damaged> {
     let automaton = walk.automaton;
-    let (cells, classes) = (automaton.records(Part::Cells)?, automaton.classes()?);
+    let (states, classes) = (automaton.records(Part::States)?, automaton.classes()?);
+    let (bytes, _) = classes.split_first_chunk::<256>().ok_or(Damaged::Index)?;
     let value = walk.value;
     *probes = probes.checked_sub(value.len() + 1).ok_or(Damaged::Probes)?;
-    let mut state = automaton.first;
-    let [_, _, _, id] = cells.get(state)?;
-    walk.reached(state, id, 1, sink)?;
+    let [mut state, _, out] = automaton.first;
+    walk.reached(out, 1, sink)?;
     for (i, &byte) in value.iter().enumerate() {
-        if byte == b'/' || byte == HOLE {
-            walk.separators += 1;
-        }
-        let class = classes.get(usize::from(byte)).copied().ok_or(Damaged::Index)?;
-        let next = entry((state as usize) << shift | usize::from(class))?;
+        let class = bytes.get(usize::from(byte)).copied().map_or(0, usize::from);
+        let next = entry((state as usize) << shift | class)?;
         state = u32::from(next & !MARK);
         if next & MARK != 0 {
-            let [_, _, _, id] = cells.get(state)?;
-            walk.reached(state, id, i + 2, sink)?;
+            let [out] = states.get(state)?;
+            walk.reached(out, i + 2, sink)?;
         }
     }
     let class = classes.get(usize::from(END)).copied().ok_or(Damaged::Index)?;
     let next = entry((state as usize) << shift | usize::from(class))?;
     if next & MARK != 0 {
-        state = u32::from(next & !MARK);
-        let [_, _, _, id] = cells.get(state)?;
-        walk.reached(state, id, value.len() + 2, sink)?;
+        let [out] = states.get(u32::from(next & !MARK))?;
+        walk.reached(out, value.len() + 2, sink)?;
     }
     Ok(())
 }
@@ -235,8 +281,11 @@ struct Walk<'w, 'a> {
     automaton: &'w Automaton<'a>,
     value: &'w [u8],
     active: &'w mut Vec<Active>,
-    /// Bytes read so far that end a segment: `/` and holes.
+    /// Bytes that end a segment, `/` and holes, among the first so many.
     separators: usize,
+    counted: usize,
+    /// Marks of the pieces that follow what is active, and [`BEGINS`].
+    wanted: u32,
     steps: usize,
 }
 
@@ -257,33 +306,36 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
+    /// An output was reached, with so many symbols read.
     #[inline]
-    fn reached<S: Sink>(&mut self, state: u32, id: u32, end: usize, sink: &mut S) -> Result<(), Damaged> {
-        if !S::LISTS {
-            sink.state(id & !REPORTS, 0)?;
-            if id & REPORTS == 0 {
-                return Ok(());
-            }
-        }
-        if id == 0 {
+    fn reached<S: Sink>(&mut self, out: u32, end: usize, sink: &mut S) -> Result<(), Damaged> {
+        if out == 0 {
             return Ok(());
         }
-        self.report(state, end, sink)
+        let [id, literal, list, marks] = self.automaton.records(Part::Outs)?.get(out)?;
+        sink.state(id & !REPORTS, list)?;
+        if id & REPORTS == 0 || marks & self.wanted == 0 {
+            return Ok(());
+        }
+        self.report(literal, end, sink)
     }
 
+    /// The literal of a piece ends here for which somebody waits.
     #[inline(never)]
-    fn report<S: Sink>(&mut self, state: u32, end: usize, sink: &mut S) -> Result<(), Damaged> {
-        let [mut literal, list] = self.automaton.records(Part::Outs)?.get(state)?;
-        if S::LISTS {
-            sink.state(0, list)?;
-        }
+    fn report<S: Sink>(&mut self, mut literal: u32, end: usize, sink: &mut S) -> Result<(), Damaged> {
+        // Separators are counted only where a piece ends: most values have none.
+        let read = (end - 1).min(self.value.len());
+        let fresh = self.value.get(self.counted..read).unwrap_or_default();
+        self.separators += fresh.iter().filter(|&&byte| byte == b'/' || byte == HOLE).count();
+        self.counted = read;
         while literal != 0 {
             self.step(1)?;
             let [length, first, count, next] = self.automaton.records(Part::Literals)?.get(literal)?;
             let start = end.checked_sub(length as usize).ok_or(Damaged::Index)?;
             for i in 0..count {
                 self.step(1)?;
-                self.piece(first.checked_add(i).ok_or(Damaged::Index)?, start, end, sink)?;
+                let piece = first.checked_add(i).ok_or(Damaged::Index)?;
+                self.piece(piece, mark(piece, length), (start, end), sink)?;
             }
             literal = next;
         }
@@ -291,7 +343,13 @@ impl Walk<'_, '_> {
     }
 
     /// The literal of a piece stands at `start` to `end`.
-    fn piece<S: Sink>(&mut self, piece: u32, start: usize, end: usize, sink: &mut S) -> Result<(), Damaged> {
+    fn piece<S: Sink>(
+        &mut self,
+        piece: u32,
+        mark: u32,
+        (start, end): (usize, usize),
+        sink: &mut S,
+    ) -> Result<(), Damaged> {
         let [mask, back, forth, program] = self.automaton.records(Part::Pieces)?.get(piece)?;
         if mask & MASK_ROOT == 0 && self.active.is_empty() {
             return Ok(());
@@ -319,7 +377,7 @@ impl Walk<'_, '_> {
             for i in 0..self.active.len() {
                 self.step(1)?;
                 let Some(&from) = self.active.get(i) else { break };
-                if self.fits(from, found)? {
+                if from.marks & mark != 0 && self.fits(from, found)? {
                     self.follow(from.node, found, sink)?;
                 }
             }
@@ -329,8 +387,7 @@ impl Walk<'_, '_> {
 
     /// Whether the gap behind an active node may reach to the piece.
     fn fits(&mut self, from: Active, found: Found) -> Result<bool, Damaged> {
-        let [_, gap, _, _, _] = self.automaton.records(Part::Nodes)?.get(from.node)?;
-        let [kind, _, tail, _] = gap.to_le_bytes();
+        let [kind, _, tail, _] = from.gap.to_le_bytes();
         let slack = usize::from(kind == Gap::Slash as u8);
         if found.start + slack < from.end {
             return Ok(false);
@@ -364,13 +421,13 @@ impl Walk<'_, '_> {
         };
         while target != 0 {
             self.step(1)?;
-            let [top, gap, span, sibling, list] = self.automaton.records(Part::Nodes)?.get(target)?;
+            let [top, gap, span, sibling, list, marks] = self.automaton.records(Part::Nodes)?.get(target)?;
             if sink.wants(top) {
                 let [kind, head, _, _] = gap.to_le_bytes();
                 if kind == Gap::Done as u8 {
                     sink.done(top, list)?;
                 } else if let Some(end) = self.forth(found.end, head)? {
-                    let active = Active { node: target, end, segment: found.end_segment };
+                    let active = Active { node: target, gap, marks, end, segment: found.end_segment };
                     self.add(active, kind == Gap::Segment as u8, span as usize)?;
                 }
             }
@@ -392,6 +449,7 @@ impl Walk<'_, '_> {
                 dead = Some(slot);
             }
         }
+        self.wanted |= new.marks & !BEGINS;
         if let Some(slot) = dead {
             *slot = new;
             return Ok(());
