@@ -101,12 +101,13 @@ fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
         TextRole::Command | TextRole::Argument => return Vec::new(),
     };
     let report = policy_injection::look(&text.after, origin);
+    let mut remarks = Vec::new();
     if !report.complete {
         let message = "not all of the text was looked at for orders to the agent".to_owned();
-        return vec![Remark { message, ..Remark::default() }];
+        remarks.push(Remark { message, ..Remark::default() });
     }
     if !report.flagged {
-        return Vec::new();
+        return remarks;
     }
     let wanted: Option<Vec<&str>> = options(given).find(|(name, _)| *name == "classes").map(|(_, value)| {
         match value {
@@ -116,12 +117,11 @@ fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
     });
     let found = report.found.into_iter();
     let found = found.filter(|found| wanted.as_ref().is_none_or(|wanted| wanted.contains(&found.class)));
-    found
-        .map(|found| Remark {
-            line: found.line,
-            column: found.column,
-            message: format!("the text gives orders to the agent ({}): {}", found.class, found.excerpt),
-            ..Remark::default()
-        })
-        .collect()
+    remarks.extend(found.map(|found| Remark {
+        line: found.line,
+        column: found.column,
+        message: format!("the text gives orders to the agent ({}): {}", found.class, found.excerpt),
+        ..Remark::default()
+    }));
+    remarks
 }
