@@ -104,7 +104,8 @@ pub(crate) struct Plan<'a> {
     /// Tested calls.
     pub(crate) expects: Vec<ExpectCase>,
     sets: BTreeMap<&'a str, SetItem<'a>>,
-    names: BTreeMap<(usize, Vec<String>, String), Span>,
+    /// Names that are taken, each with the tools of the guards that share it.
+    names: BTreeMap<(usize, Vec<String>, String), (Span, Vec<Vec<&'a str>>)>,
 }
 
 /// What stands around an item.
@@ -304,7 +305,13 @@ impl<'a> Plan<'a> {
     fn block(&mut self, block: &'a ast::Block, around: &Around<'a>, sink: &mut Sink) {
         let name = format!("{}{}", around.prefix, block.name.node);
         let key = (around.unit, around.folders.clone(), block.name.node.clone());
-        if let Some(first) = self.names.get(&key) {
+        // One guard may be written once for each kind of tools; it is set and opened by its one name.
+        let tools = block.scopes.on.as_ref().filter(|_| block.kind == ast::BlockKind::Guard);
+        let tools: Vec<&str> = tools.iter().flat_map(|on| &on.names).map(name_text).collect();
+        let (first, shared) = self.names.entry(key).or_insert_with(|| (block.name.span, Vec::new()));
+        if *first != block.name.span
+            && (tools.is_empty() || shared.iter().any(|s| s.is_empty() || *s == tools))
+        {
             sink.push(
                 Code::DuplicateBlock
                     .error(format!("two blocks are named `{}`", block.name.node), *first, "first here")
@@ -313,7 +320,7 @@ impl<'a> Plan<'a> {
             );
             return;
         }
-        self.names.insert(key, block.name.span);
+        shared.push(tools);
         let pack = around.kind == UnitKind::Pack;
         match block.kind {
             ast::BlockKind::Rule if !around.trusted && pack => {}
@@ -483,5 +490,11 @@ fn once<T: Clone>(
                 .with_help("remove one of them"),
         ),
         None => *slot = Some(Spanned { node: value.node.clone(), span }),
+    }
+}
+
+fn name_text(name: &ast::NameRef) -> &str {
+    match name {
+        ast::NameRef::Bare(text) | ast::NameRef::Quoted(text) | ast::NameRef::Ref(text) => &text.node,
     }
 }

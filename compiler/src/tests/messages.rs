@@ -41,7 +41,7 @@ fn one_message_each() {
         ("list a is @b list b is @a guard g on @a { deny }", "list-cycle", "a"),
         ("list a is `x` guard g on @a { deny }", "wrong-list-kind", "@a"),
         ("list a is x list a is y", "duplicate-list", "a"),
-        ("guard g on x { deny } guard g on y { deny }", "duplicate-block", "g"),
+        ("guard g on x { deny } guard g { deny }", "duplicate-block", "g"),
         ("default ask default deny", "setting-twice", "default ask"),
         ("project \"./p\" { mode observe }", "setting-in-project", "mode observe"),
         ("project \"../p\" { }", "unanchored-path", "\"../p\""),
