@@ -5,6 +5,7 @@
 /// Name and text of every built-in pack.
 pub const PACKS: &[(&str, &str)] = &[
     ("std/agent-firewall", include_str!("../../policies/std/agent-firewall.policy")),
+    ("std/autopilot", include_str!("../../policies/std/autopilot.policy")),
     ("std/cargo", include_str!("../../policies/std/cargo.policy")),
     ("std/cloud", include_str!("../../policies/std/cloud.policy")),
     ("std/containers", include_str!("../../policies/std/containers.policy")),
@@ -12,6 +13,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/disk", include_str!("../../policies/std/disk.policy")),
     ("std/dotnet", include_str!("../../policies/std/dotnet.policy")),
     ("std/files", include_str!("../../policies/std/files.policy")),
+    ("std/frontend", include_str!("../../policies/std/frontend.policy")),
     ("std/git", include_str!("../../policies/std/git.policy")),
     ("std/go", include_str!("../../policies/std/go.policy")),
     ("std/injection", include_str!("../../policies/std/injection.policy")),
@@ -30,13 +32,18 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/programs-vcs", include_str!("../../policies/std/programs-vcs.policy")),
     ("std/programs-windows", include_str!("../../policies/std/programs-windows.policy")),
     ("std/python", include_str!("../../policies/std/python.policy")),
+    ("std/quality", include_str!("../../policies/std/quality.policy")),
+    ("std/react", include_str!("../../policies/std/react.policy")),
     ("std/readonly", include_str!("../../policies/std/readonly.policy")),
     ("std/ruby", include_str!("../../policies/std/ruby.policy")),
     ("std/secrets", include_str!("../../policies/std/secrets.policy")),
+    ("std/security", include_str!("../../policies/std/security.policy")),
     ("std/self", include_str!("../../policies/std/self.policy")),
+    ("std/seo", include_str!("../../policies/std/seo.policy")),
     ("std/shell", include_str!("../../policies/std/shell.policy")),
     ("std/system", include_str!("../../policies/std/system.policy")),
     ("std/tools", include_str!("../../policies/std/tools.policy")),
+    ("std/universal", include_str!("../../policies/std/universal.policy")),
     ("std/windows", include_str!("../../policies/std/windows.policy")),
 ];
 

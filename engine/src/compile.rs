@@ -268,8 +268,14 @@ pub fn default_text(which: Default_) -> String {
     }
     let mut text = "policy \"built-in default\" language 1\n\ndefault host\n\n".to_string();
     let apart = ["std/self", "std/agent-firewall", "std/tools", "std/readonly"];
+    // What a linter says is asked for by name.
+    let linter = ["universal", "quality", "frontend", "react", "seo", "security", "autopilot"];
     for (name, _) in policy_compiler::PACKS {
-        if !apart.contains(name) && !crate::starter::is_loop(name) && !name.starts_with("std/programs") {
+        if !apart.contains(name)
+            && !linter.iter().any(|pack| name.strip_prefix("std/") == Some(pack))
+            && !crate::starter::is_loop(name)
+            && !name.starts_with("std/programs")
+        {
             text.push_str(&format!("use {name}\n"));
         }
     }
