@@ -6,7 +6,7 @@ use crate::args::ImportArgs;
 use crate::context::Context;
 use crate::output::{BAD_POLICY, Failure, OK, Outcome, complain, print};
 use crate::render;
-use policy_engine::compile::yaml;
+use policy_engine::compile::{agentlint, read_agentlint, yaml};
 use policy_engine::open::{self, Care};
 use policy_engine::sources::MAX_SOURCE_BYTES;
 use policy_grammar::diagnostic::Level;
@@ -24,13 +24,23 @@ pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
         .map_err(|_| Failure::policy(format!("`{}` is not UTF-8 text", args.file.display())))?;
     let mut map = SourceMap::default();
     let id = map.add(args.file.display().to_string(), text.as_str());
-    let parsed = policy_grammar::yaml::firewall::parse(id, &text);
-    complain(&render::diagnostics(&parsed.diagnostics, &map, context.output));
-    if parsed.file.skipped || parsed.diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error) {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let (policy, diagnostics, broken) = if agentlint(&file) {
+        let mut beside = |name: &str| {
+            let (bytes, _) = open::read(&file.parent()?.join(name), Care::Named, MAX_SOURCE_BYTES).ok()?;
+            String::from_utf8(bytes).ok()
+        };
+        let reading = read_agentlint(id, &text, &mut beside);
+        (format!("# Imported from {name}.\n\n{}", reading.policy), reading.diagnostics, reading.broken)
+    } else {
+        let parsed = policy_grammar::yaml::firewall::parse(id, &text);
+        let policy = policy_grammar::yaml::firewall::to_policy(&parsed.file, &name);
+        (policy, parsed.diagnostics, parsed.file.skipped)
+    };
+    complain(&render::diagnostics(&diagnostics, &map, context.output));
+    if broken || diagnostics.iter().any(|diagnostic| diagnostic.level == Level::Error) {
         return Ok(BAD_POLICY);
     }
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let policy = policy_grammar::yaml::firewall::to_policy(&parsed.file, &name);
     let Some(output) = &args.output else {
         print(&policy);
         return Ok(OK);

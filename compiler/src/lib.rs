@@ -20,7 +20,7 @@ mod plan;
 mod resolve;
 mod text;
 
-pub use lower::content::INJECTED_ORDERS;
+pub use lower::content::{INJECTED_ORDERS, OWN_CHECKS, SHELL_WRITES};
 pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{ExpectCase, check_expects};

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: a check that is not known is answered with nothing, and the call asks.
 
+use crate::shell_writes;
 use policy_checks::{OptionKind, Options, Subject, Text, Value};
 use policy_injection::Origin;
 use policy_runtime::Facts;
@@ -23,6 +24,12 @@ impl Outside for Checks {
                 Target::Text(index) => facts.texts.get(index).map_or(Vec::new(), |text| orders(text, given)),
                 Target::Command(_) | Target::Call => Vec::new(),
             });
+        }
+        if name == policy_compiler::SHELL_WRITES {
+            return match target {
+                Target::Command(index) => Some(shell_writes::look(facts.commands.get(index)?, facts, given)),
+                Target::Text(_) | Target::Call => Some(Vec::new()),
+            };
         }
         let check = policy_checks::find(name)?;
         let given = read(check, given);
@@ -109,12 +116,11 @@ fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
     if !report.flagged {
         return remarks;
     }
-    let wanted: Option<Vec<&str>> = options(given).find(|(name, _)| *name == "classes").map(|(_, value)| {
-        match value {
+    let wanted: Option<Vec<&str>> =
+        options(given).find(|(name, _)| *name == "classes").map(|(_, value)| match value {
             OptionValue::List(list) | OptionValue::Text(list) => list.split(FIELD).collect(),
             OptionValue::Number(_) => Vec::new(),
-        }
-    });
+        });
     let found = report.found.into_iter();
     let found = found.filter(|found| wanted.as_ref().is_none_or(|wanted| wanted.contains(&found.class)));
     remarks.extend(found.map(|found| Remark {

@@ -13,6 +13,7 @@ use policy_compiler::{Code, CompileInput, LayerKind, Summary, ir};
 use policy_grammar::ast::{File, Item, Origin};
 use policy_grammar::diagnostic::{Diagnostic, Level};
 use policy_grammar::source::{FileId, SourceMap, Span};
+use policy_grammar::yaml::agentlint;
 use std::path::Path;
 
 /// What a layer is.
@@ -131,6 +132,17 @@ pub fn file(loader: &mut Loader, path: &Path, kind: Kind, trusted: bool) -> Resu
 pub fn closure(loader: &mut Loader, path: &Path) -> Result<Closure, FileError> {
     let mut map = SourceMap::default();
     let main = loader.main(&mut map, path, None)?;
+    if agentlint(path) {
+        let text = map.file(main).map(|file| (file.name.clone(), file.text.clone())).unwrap_or_default();
+        let (name, text) = text;
+        let reading = read_agentlint(main, &text, &mut |name| loader.beside(path, name));
+        let mut diagnostics = reading.diagnostics;
+        let main = map.add(format!("{name} (as a policy)"), reading.policy.as_str());
+        let parsed = policy_grammar::parse(main, &reading.policy);
+        diagnostics.extend(parsed.diagnostics);
+        let tree = File { skipped: parsed.file.skipped || reading.broken, ..parsed.file };
+        return Ok(Closure { map, main, tree: Some(tree), diagnostics });
+    }
     if yaml(path) {
         let text = map.file(main).map(|file| file.text.clone()).unwrap_or_default();
         let parsed = policy_grammar::yaml::firewall::parse(main, &text);
@@ -165,6 +177,27 @@ fn used(items: &[Item], names: &mut Vec<String>) {
             _ => {}
         }
     }
+}
+
+/// Whether a file is an `agentlint.yml`.
+pub fn agentlint(path: &Path) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(agentlint::is_name)
+}
+
+/// Reads an `agentlint.yml`; `beside` gives the text of a file that lies beside it.
+pub fn read_agentlint(
+    file: FileId,
+    text: &str,
+    beside: &mut dyn FnMut(&str) -> Option<String>,
+) -> agentlint::Reading {
+    let pack =
+        |name: &str| policy_compiler::PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text);
+    let options = |name: &str| {
+        let own = policy_compiler::OWN_CHECKS.iter().find(|(own, _)| *own == name);
+        let own = own.map_or(Vec::new(), |(_, options)| options.to_vec());
+        policy_checks::find(name).map_or(own, |check| check.options.iter().map(|spec| spec.name).collect())
+    };
+    agentlint::read(file, text, &mut agentlint::Around { pack: &pack, options: &options, beside })
 }
 
 /// Whether a file is of the YAML front end.

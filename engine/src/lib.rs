@@ -18,6 +18,7 @@ pub mod places;
 pub mod programs;
 pub mod reload;
 pub mod session;
+mod shell_writes;
 pub mod sources;
 pub mod starter;
 pub mod tabled;

@@ -92,7 +92,14 @@ fn home_in(file: &[u8], number: u32) -> Option<PathBuf> {
 /// Name of a project's and a user's policy.
 pub const POLICY_FILE: &str = "agent.policy";
 /// Names under which a project's policy is found, in this order.
-pub const PROJECT_FILES: [&str; 3] = [POLICY_FILE, "agent-firewall.yml", "agent-firewall.yaml"];
+pub const PROJECT_FILES: [&str; 6] = [
+    POLICY_FILE,
+    "agent-firewall.yml",
+    "agent-firewall.yaml",
+    "agentlint.yml",
+    "agentlint.yaml",
+    ".agentlint.yml",
+];
 
 /// A path without `.` and `..`, made absolute against `base`; no disk is looked at.
 pub fn absolute(base: &Path, path: &Path) -> PathBuf {

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub const MAX_SOURCE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest text of all files of one policy.
 const MAX_TOTAL_BYTES: u64 = MAX_SOURCE_BYTES;
+/// Most bytes of a file that only says what a project is made of.
+const MAX_BESIDE_BYTES: u64 = 1024 * 1024;
 /// The same for a project's: its tree needs a hundred times as much memory, and anyone may have written it.
 const MAX_PROJECT_BYTES: u64 = 4 * 1024 * 1024;
 /// Most files of one policy.
@@ -183,6 +185,19 @@ impl Loader {
                 .cloned()
                 .collect()),
         }
+    }
+
+    /// The text of a file beside the policy, which only says what the project is made of: it is no part of the policy,
+    /// and so of no trust record.
+    pub fn beside(&mut self, policy: &Path, name: &str) -> Option<String> {
+        let path = policy.parent()?.join(name);
+        for at in [policy.parent()?, path.as_path()] {
+            if let Some(stamp) = discover::folder_stamp(at) {
+                self.sources.push(Source::folder(at, stamp));
+            }
+        }
+        let (bytes, _) = open::read(&path, Care::Named, MAX_BESIDE_BYTES).ok()?;
+        String::from_utf8(bytes).ok()
     }
 
     /// Everything that was read, the policy file first.

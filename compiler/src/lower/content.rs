@@ -17,6 +17,11 @@ use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
 
 /// The check that looks for orders to an agent in what it reads.
 pub const INJECTED_ORDERS: &str = "injected-orders";
+/// The check that looks for files which commands write.
+pub const SHELL_WRITES: &str = "no-bash-file-write";
+/// Checks that need more than a text, each with its options, all of them lists.
+pub const OWN_CHECKS: [(&str, &[&str]); 2] =
+    [(INJECTED_ORDERS, &["classes"]), (SHELL_WRITES, &["allow", "safe"])];
 
 /// Bytes between a keyword and the value behind it.
 const MOST_BETWEEN: usize = 40;
@@ -131,7 +136,8 @@ impl Builder<'_> {
                 .collect(),
         };
         for name in wanted.iter().flatten().filter(|name| !found.iter().any(|(own, _)| own == *name)) {
-            let error = Code::UnknownSecret.error(format!("no secret is named `{name}`"), span, "not a secret");
+            let error =
+                Code::UnknownSecret.error(format!("no secret is named `{name}`"), span, "not a secret");
             let near = nearest(name, self.policy.secrets.iter().map(|secret| secret.name.as_str()));
             self.sink.push(match near {
                 Some(near) => error.with_help(format!("write `{near}`")),
@@ -165,10 +171,14 @@ impl Builder<'_> {
         span: Span,
     ) -> Lowered {
         let known = policy_checks::find(&name.node);
-        if known.is_none() && name.node != INJECTED_ORDERS {
-            let error =
-                Code::UnknownCheck.error(format!("no check is named `{}`", name.node), name.span, "not a check");
-            let names = policy_checks::CHECKS.iter().map(|check| check.name).chain([INJECTED_ORDERS]);
+        if known.is_none() && !OWN_CHECKS.iter().any(|(own, _)| *own == name.node) {
+            let error = Code::UnknownCheck.error(
+                format!("no check is named `{}`", name.node),
+                name.span,
+                "not a check",
+            );
+            let names =
+                policy_checks::CHECKS.iter().map(|check| check.name).chain(OWN_CHECKS.map(|(own, _)| own));
             self.sink.push(match nearest(&name.node, names) {
                 Some(near) => error.with_help(format!("write `{near}`")),
                 None => error.with_help("`policy rules checks` lists them"),
@@ -207,24 +217,23 @@ impl Builder<'_> {
         }
         let matcher = ir::Matcher::Check(text);
         let found = Found { text: format!("check {}", name.node), matcher, words: 0, bytes: 0, span };
-        Lowered {
-            kind: ir::Kind::Check,
-            arg: name.node.clone(),
-            patterns: vec![found],
-            excepts: Vec::new(),
-        }
+        Lowered { kind: ir::Kind::Check, arg: name.node.clone(), patterns: vec![found], excepts: Vec::new() }
     }
 
     /// Says what is wrong with an option of a check.
     fn option(&mut self, name: &ast::Text, known: Option<&policy_checks::Check>, option: &ast::CheckOption) {
         use policy_checks::OptionKind;
-        let spec = |wanted: &str| known.and_then(|check| check.options.iter().find(|spec| spec.name == wanted));
-        let own = name.node == INJECTED_ORDERS && option.name.node == "classes";
+        let spec =
+            |wanted: &str| known.and_then(|check| check.options.iter().find(|spec| spec.name == wanted));
+        let own_check = OWN_CHECKS.iter().find(|(own, _)| *own == name.node).map(|(_, options)| *options);
+        let own = own_check.is_some_and(|options| options.contains(&option.name.node.as_str()));
         let Some(spec) = spec(&option.name.node) else {
-            if own || (known.is_none() && name.node != INJECTED_ORDERS) {
+            if own || (known.is_none() && own_check.is_none()) {
                 return;
             }
-            let names = known.map_or(vec!["classes"], |check| check.options.iter().map(|o| o.name).collect());
+            let names = known.map_or(own_check.unwrap_or_default().to_vec(), |check| {
+                check.options.iter().map(|o| o.name).collect()
+            });
             let error = Code::UnknownCheck.error(
                 format!("`{}` has no option `{}`", name.node, option.name.node),
                 option.name.span,
@@ -271,11 +280,17 @@ impl Builder<'_> {
         let help = match kind.kind {
             BuildErrorKind::NoLiteral => "write some fixed letters into the pattern, such as `token_[a-z]+`",
             BuildErrorKind::TooLong { .. } => "bound the repetition, such as `{0,200}`",
-            _ => "write the pattern in bytes: `[A-Za-z0-9]`, `\\b`, `(?i)`; no look-around, no back-reference",
+            _ => {
+                "write the pattern in bytes: `[A-Za-z0-9]`, `\\b`, `(?i)`; no look-around, no back-reference"
+            }
         };
         self.sink.push(
             Code::BadContent
-                .error(format!("the pattern cannot be looked for: {kind}"), pattern.span, "not in bounded work")
+                .error(
+                    format!("the pattern cannot be looked for: {kind}"),
+                    pattern.span,
+                    "not in bounded work",
+                )
                 .with_help(help),
         );
         false

@@ -17,5 +17,6 @@ codes! {
     BadPattern = "yaml-bad-pattern", "A pattern cannot match anything, or leaves the working directory.";
     DoubtfulPattern = "yaml-doubtful-pattern", "A pattern is read as it stands, but hardly means what was wanted.";
     RenamedRule = "yaml-renamed-rule", "The id of a rule is no name, or was taken; the rule got another name.";
+    NotTakenOver = "yaml-not-taken-over", "The file asks for something that has no equal here; the message says what stands in its place.";
     NoRules = "yaml-no-rules", "The file has no rules, so its default answers every call.";
 }

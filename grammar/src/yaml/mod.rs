@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: a file that is not understood in every part is an error; nothing of it is skipped in silence.
 
+pub mod agentlint;
 pub mod code;
 pub mod firewall;
 mod glob;

@@ -1,0 +1,118 @@
+//! What becomes of an `agentlint.yml`.
+//!
+//! INVARIANT: every text here is parsed again; a policy that cannot be read is a failed test.
+
+use super::{Around, Reading, read};
+use crate::source::FileId;
+
+fn pack(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "std/universal" => {
+            "policy \"std/universal\" language 1\nlist build-outputs is [\"**/dist/**\"]\nlist more is [\"a\"]\n\
+             guard no-destructive-commands on bash {\n  ask run `rm -r` touching \"**/**\" except @build-outputs\n  \
+             ask run `git reset --hard` touching @more\n}\nguard max-file-size { warn check max-file-size }\n"
+        }
+        "std/quality" => {
+            "policy \"std/quality\" language 1\nguard naming-conventions { info check naming-conventions }\n"
+        }
+        "std/python" => {
+            "policy \"std/python\" language 1\nguard no-bare-except { warn check no-bare-except }\n"
+        }
+        "std/secrets" => "policy \"std/secrets\" language 1\nguard secret-files { deny path \"**/.env\" }\n",
+        _ => return None,
+    })
+}
+
+fn told(text: &str, beside: &[(&str, &str)]) -> Reading {
+    let mut files =
+        |name: &str| beside.iter().find(|(file, _)| *file == name).map(|(_, text)| (*text).to_owned());
+    let options = |_: &str| vec!["limit"];
+    let reading = read(FileId(0), text, &mut Around { pack: &pack, options: &options, beside: &mut files });
+    let parsed = crate::parse::parse(FileId(0), &reading.policy);
+    let wrong: Vec<&str> = parsed.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert!(wrong.is_empty(), "{wrong:?}\n{}", reading.policy);
+    reading
+}
+
+#[test]
+fn the_default_is_two_packs_and_what_lies_there() {
+    let policy = told("", &[("pyproject.toml", "")]).policy;
+    assert!(policy.contains("default allow"), "{policy}");
+    assert!(policy.contains("use std/universal, std/quality, std/python"), "{policy}");
+    assert!(policy.contains("set std/secrets/secret-files to off"), "{policy}");
+    let policy = told("stack: none\nexclude_packs: [quality]\nseverity: strict", &[("setup.py", "")]).policy;
+    assert!(policy.contains("use std/universal\n") && policy.contains("severity strict"), "{policy}");
+}
+
+#[test]
+fn rules_are_switched_off_and_changed() {
+    let policy = told(
+        "rules:\n  naming-conventions: false\n  max-file-size:\n    limit: 300\n    ignore_paths: ['gen/*']\n  \
+         no-destructive-commands:\n    safe_rm_targets: [vendor]\n    allow_operations:\n      - binary: git\n        \
+         args_prefix: [reset, --hard, origin/dev]\n",
+        &[],
+    )
+    .policy;
+    for part in [
+        "set std/quality/naming-conventions to off",
+        "set std/universal/max-file-size to off",
+        "warn check max-file-size with limit 300",
+        "except \"./gen/**\"",
+        "list build-outputs is",
+        "\"**/vendor/**\"",
+        "@std/universal/more",
+        "`git reset --hard origin/dev ...`",
+    ] {
+        assert!(policy.contains(part), "{part}\n{policy}");
+    }
+}
+
+#[test]
+fn scopes_projects_and_exceptions() {
+    let policy = told(
+        "rules:\n  file-scope: {allow: ['src/*'], deny: ['src/secret/*']}\nprojects:\n  packages/api: {packs: [python]}\n\
+         exceptions:\n  - {id: x, rule_id: no-destructive-commands, operation: rm -r old, expires_at: 2030-01-01T00:00:00Z, \
+         reason: agreed}\n",
+        &[],
+    )
+    .policy;
+    for part in [
+        "guard file-scope",
+        "\"./src/secret/**\"",
+        "project \"./packages/api\"",
+        "exception x to std/universal/no-destructive-commands",
+        "until 2030-01-01",
+    ] {
+        assert!(policy.contains(part), "{part}\n{policy}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_told() {
+    for (text, part) in [
+        ("pakcs: [python]", "`pakcs`"),
+        ("packs: [pyhton]", "`pyhton`"),
+        ("severity: loud", "`loud`"),
+        ("rules:\n  max-file-sizes: false", "max-file-sizes"),
+        ("rules:\n  max-file-size: {limits: 3}", "`limits`"),
+        ("rules: [a]", "takes keys and values"),
+        ("rules:\n  max-file-size: {ignore_paths: ['../x']}", "../x"),
+    ] {
+        let reading = told(text, &[]);
+        assert!(reading.broken, "{text}");
+        assert!(
+            reading.diagnostics.iter().any(|d| d.message.contains(part)),
+            "{text}: {:?}",
+            reading.diagnostics
+        );
+    }
+    for text in [
+        "custom_rules_dir: x",
+        "circuit_breaker: {}",
+        "recording: {enabled: true}",
+        "rules:\n  cli-integration: {commands: []}",
+    ] {
+        let reading = told(text, &[]);
+        assert!(!reading.broken && reading.diagnostics.len() == 1, "{text}: {:?}", reading.diagnostics);
+    }
+}
