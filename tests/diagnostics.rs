@@ -40,6 +40,14 @@ pub(crate) fn told(name: &str, text: &str) -> (Vec<Diagnostic>, SourceMap) {
         |word: &str| text.lines().find_map(|line| line.strip_prefix("# ")?.strip_prefix(word).map(str::trim));
     let mut sources = SourceMap::default();
     let main = sources.add(name, text);
+    if said("format ") == Some("agentlint") {
+        let pack =
+            |name: &str| policy_compiler::PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text);
+        let mut around =
+            yaml::agentlint::Around { pack: &pack, options: &|_| Vec::new(), beside: &mut |_| None };
+        let reading = yaml::agentlint::read(main, text, &mut around);
+        return (reading.diagnostics, sources);
+    }
     let parsed = if name.ends_with(".yml") {
         let parsed = yaml::firewall::parse(main, text);
         if parsed.file.skipped {

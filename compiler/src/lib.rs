@@ -20,10 +20,10 @@ mod plan;
 mod resolve;
 mod text;
 
-pub use lower::content::{INJECTED_ORDERS, OWN_CHECKS, SHELL_WRITES};
 pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{ExpectCase, check_expects};
+pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, SHELL_WRITES};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
 pub use text::nearest;

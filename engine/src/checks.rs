@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a check that is not known is answered with nothing, and the call asks.
 
-use crate::shell_writes;
+use crate::{dry_run, shell_writes};
 use policy_checks::{OptionKind, Options, Subject, Text, Value};
 use policy_injection::Origin;
 use policy_runtime::Facts;
@@ -30,6 +30,12 @@ impl Outside for Checks {
                 Target::Command(index) => Some(shell_writes::look(facts.commands.get(index)?, facts, given)),
                 Target::Text(_) | Target::Call => Some(Vec::new()),
             };
+        }
+        if name == policy_compiler::DRY_RUN {
+            return Some(match target {
+                Target::Command(index) => dry_run::look(index, facts),
+                Target::Text(_) | Target::Call => Vec::new(),
+            });
         }
         let check = policy_checks::find(name)?;
         let given = read(check, given);

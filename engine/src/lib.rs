@@ -11,6 +11,7 @@ pub mod compile;
 pub mod decide;
 pub mod discover;
 pub mod doing;
+mod dry_run;
 pub mod explain;
 pub mod layers;
 pub mod open;

@@ -128,6 +128,8 @@ pub(crate) fn look(command: &CommandFact, facts: &Facts, given: &str) -> Vec<Rem
         for (touch, index) in command.touches.iter().zip(&command.word_paths) {
             if touch.any(Access::WRITE)
                 && let Some(path) = index.and_then(path).filter(|path| minded(path))
+                // On another machine.
+                && !(program == "rsync" && path.written.contains(':'))
             {
                 told.push(path.written.clone());
             }

@@ -17,9 +17,9 @@ mod tests;
 
 use crate::automata::{BuildError, GlobInput, Syntax, build};
 use crate::ir::{Default_, Matcher, Place, Policy, Verb};
+use content::Needles;
 use policy_runtime::table::layout::{self, Section, at, matcher};
 use policy_runtime::table::{content_start, seal};
-use content::Needles;
 use sets::Sets;
 use std::fmt;
 use store::{Range, Store};

@@ -19,9 +19,11 @@ use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
 pub const INJECTED_ORDERS: &str = "injected-orders";
 /// The check that looks for files which commands write.
 pub const SHELL_WRITES: &str = "no-bash-file-write";
+/// The check that looks for changes to infrastructure that nobody has seen.
+pub const DRY_RUN: &str = "dry-run-required";
 /// Checks that need more than a text, each with its options, all of them lists.
-pub const OWN_CHECKS: [(&str, &[&str]); 2] =
-    [(INJECTED_ORDERS, &["classes"]), (SHELL_WRITES, &["allow", "safe"])];
+pub const OWN_CHECKS: [(&str, &[&str]); 3] =
+    [(INJECTED_ORDERS, &["classes"]), (SHELL_WRITES, &["allow", "safe"]), (DRY_RUN, &[])];
 
 /// Bytes between a keyword and the value behind it.
 const MOST_BETWEEN: usize = 40;

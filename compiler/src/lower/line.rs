@@ -125,8 +125,7 @@ impl Builder<'_> {
                     | Subject::Scheme(_)
                     | Subject::Seller(_)
                     | Subject::Call(_)
-            )
-        {
+            ) {
             (Code::NotYetPayment, "payment lines", subject.span)
         } else if let Some(tally) = &line.tally {
             (Code::NotYetLimit, "limits and counts", tally.span)
