@@ -15,6 +15,7 @@ use policy_runtime::table::{Read, Table, Verb};
 use policy_runtime::verdict::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 /// Packs whose rules have short ids.
@@ -81,8 +82,19 @@ pub(crate) fn catalogue(layers: &[Rc<Layer>]) -> Vec<Rule> {
     all.into_values().collect()
 }
 
+/// Blocks of one name are one rule.
 fn add(all: &mut BTreeMap<(String, String), Rule>, rule: Rule) {
-    all.entry((rule.pack.clone(), short(&rule.name).to_owned())).or_insert(rule);
+    match all.entry((rule.pack.clone(), short(&rule.name).to_owned())) {
+        Entry::Vacant(free) => {
+            free.insert(rule);
+        }
+        Entry::Occupied(mut known) => {
+            let known = known.get_mut();
+            known.severity = known.severity.max(rule.severity);
+            let new = rule.events.into_iter().filter(|event| !known.events.contains(event));
+            known.events.extend(new.collect::<Vec<_>>());
+        }
+    }
 }
 
 fn of_items(pack: &str, items: &[Item], add: &mut impl FnMut(Rule)) {
