@@ -18,6 +18,7 @@ mod packs;
 mod pattern;
 mod plan;
 mod resolve;
+mod secrets;
 mod text;
 
 pub use code::Code;
@@ -27,6 +28,7 @@ pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, SHELL_WRITES};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
 pub use text::nearest;
+pub use secrets::{SecretCase, check_secrets};
 
 use code::Sink;
 use policy_grammar::ast;
@@ -78,6 +80,8 @@ pub struct Compiled {
     pub diagnostics: Vec<Diagnostic>,
     /// Tested calls of the main file and of the user files it uses; none of an untrusted layer.
     pub expects: Vec<ExpectCase>,
+    /// Tests of the secrets that stand in the same files.
+    pub secret_expects: Vec<SecretCase>,
     /// Counts for summaries.
     pub summary: Summary,
 }
@@ -123,7 +127,8 @@ pub fn compile(input: CompileInput<'_, '_>) -> Compiled {
     meant(&mut plan.expects, &lowered);
     let failed = sink.failed();
     let policy = (!failed).then_some(lowered.policy);
-    Compiled { policy, diagnostics: sink.into_list(), expects: plan.expects, summary }
+    let secret_expects = if trusted { lowered.secret_expects } else { Vec::new() };
+    Compiled { policy, diagnostics: sink.into_list(), expects: plan.expects, secret_expects, summary }
 }
 
 /// Gives each tested call the run patterns of its block, for the message when it is not met.

@@ -36,6 +36,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/react", include_str!("../../policies/std/react.policy")),
     ("std/readonly", include_str!("../../policies/std/readonly.policy")),
     ("std/ruby", include_str!("../../policies/std/ruby.policy")),
+    ("std/secret-formats", include_str!("../../policies/std/secret-formats.policy")),
     ("std/secrets", include_str!("../../policies/std/secrets.policy")),
     ("std/security", include_str!("../../policies/std/security.policy")),
     ("std/self", include_str!("../../policies/std/self.policy")),

@@ -246,13 +246,14 @@ fn run(
     let mut made = Compilation {
         diagnostics: compiled.diagnostics,
         summary: compiled.summary,
-        tests: compiled.expects.len(),
+        tests: compiled.expects.len() + compiled.secret_expects.len(),
         ..Compilation::default()
     };
     let Some(policy) = compiled.policy else { return made };
     match policy_compiler::emit::emit(&policy, &digest(map), &compiler_digest()) {
         Ok(table) => {
-            let unmet = tested::unmet(&compiled.expects, map, &table);
+            let mut unmet = tested::unmet(&compiled.expects, map, &table);
+            unmet.extend(policy_compiler::check_secrets(&policy, &compiled.secret_expects));
             made.unmet = unmet.len();
             made.diagnostics.extend(unmet);
             made.table = (made.unmet == 0).then_some(table);

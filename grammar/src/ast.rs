@@ -9,7 +9,7 @@ mod program;
 mod text;
 
 pub use program::{EffectPlace, ProgramFact};
-pub use text::{CheckOption, CheckValue, SecretPart, View};
+pub use text::{CheckOption, CheckValue, SecretExpect, SecretPart, View};
 
 use crate::source::{Span, Spanned};
 

@@ -5,7 +5,7 @@
 
 use super::EmitError;
 use super::store::Store;
-use crate::ir::{Matcher, Place, Policy};
+use crate::ir::{Matcher, Place, Policy, Secret};
 use policy_runtime::table::layout::Section;
 use policy_scan::build::{BuildError, Builder};
 use std::collections::HashMap;
@@ -60,29 +60,11 @@ impl<'p> Needles<'p> {
 
     /// Writes the needles, the secrets and what the scanner reads.
     pub(super) fn write(&self, policy: &Policy, store: &mut Store) -> Result<(), EmitError> {
-        for secret in &policy.secrets {
-            let (name, samples) = (store.text(&secret.name), store.text_list(&secret.samples));
-            let (because, suggest) = (store.text(&secret.because), store.text(&secret.suggest));
-            store.record(
-                Section::Secrets,
-                &[
-                    name.first,
-                    name.count,
-                    secret.entropy,
-                    secret.checksum,
-                    samples.first,
-                    samples.count,
-                    because.first,
-                    because.count,
-                    suggest.first,
-                    suggest.count,
-                ],
-            );
-        }
         if self.all.is_empty() {
             return Ok(());
         }
         let mut builder = Builder::new();
+        let mut formats = 0_u32;
         for (number, (needle, place)) in (0_u32..).zip(&self.all) {
             let one;
             let patterns: &[String] = match needle {
@@ -101,11 +83,18 @@ impl<'p> Needles<'p> {
             for pattern in patterns {
                 builder.add(number, pattern).map_err(|error| said(&error, at))?;
             }
-            let secret = match needle {
+            let format = match needle {
                 Needle::Pattern(_) => 0,
-                Needle::Secret(secret) => secret.saturating_add(1),
+                Needle::Secret(secret) => {
+                    // What no line looks for does not come into the table.
+                    let secret =
+                        policy.secrets.get(*secret as usize).ok_or_else(|| said_of("a secret", at))?;
+                    self::format(secret, store);
+                    formats += 1;
+                    formats
+                }
             };
-            store.record(Section::Needles, &[secret]);
+            store.record(Section::Needles, &[format]);
         }
         let bytes = builder.build().map_err(|error| {
             let needle = error.id.and_then(|id| self.all.get(id as usize));
@@ -121,6 +110,30 @@ impl<'p> Needles<'p> {
         store.scan(&bytes);
         Ok(())
     }
+}
+
+fn format(secret: &Secret, store: &mut Store) {
+    let (name, samples) = (store.text(&secret.name), store.text_list(&secret.samples));
+    let (because, suggest) = (store.text(&secret.because), store.text(&secret.suggest));
+    store.record(
+        Section::Secrets,
+        &[
+            name.first,
+            name.count,
+            secret.entropy,
+            secret.checksum,
+            samples.first,
+            samples.count,
+            because.first,
+            because.count,
+            suggest.first,
+            suggest.count,
+        ],
+    );
+}
+
+fn said_of(what: &str, place: Option<Place>) -> EmitError {
+    EmitError { place, message: format!("{what} is gone from the policy") }
 }
 
 fn said(error: &BuildError, place: Option<Place>) -> EmitError {

@@ -7,7 +7,8 @@ use super::{Builder, number};
 use crate::code::Code;
 use crate::ir;
 use crate::lower::line::Home;
-use crate::resolve::Resolved;
+use crate::resolve::{Resolved, UnitKind};
+use crate::secrets::SecretCase;
 use crate::text::nearest;
 use policy_grammar::ast::{self, SecretPart};
 use policy_grammar::source::Span;
@@ -25,19 +26,20 @@ pub const DRY_RUN: &str = "dry-run-required";
 pub const OWN_CHECKS: [(&str, &[&str]); 3] =
     [(INJECTED_ORDERS, &["classes"]), (SHELL_WRITES, &["allow", "safe"]), (DRY_RUN, &[])];
 
-/// Bytes between a keyword and the value behind it.
-const MOST_BETWEEN: usize = 40;
+/// Bytes of a name behind the keyword in it.
+const MOST_BETWEEN: usize = 24;
 
 impl Builder<'_> {
     /// Takes every `secret` block; of one name the first, and a file's own come before a pack's.
     pub(super) fn take_secrets(&mut self, resolved: &Resolved) {
-        for unit in &resolved.units {
+        for (index, unit) in resolved.units.iter().enumerate() {
             for item in &unit.tree.items {
                 let ast::Item::Secret { name, parts, span } = item else { continue };
                 if self.policy.secrets.iter().any(|secret| secret.name == name.node) {
                     continue;
                 }
-                let secret = self.secret(unit.file, name, parts, *span);
+                let tested = unit.kind != UnitKind::Pack || index == 0;
+                let secret = self.secret(unit.file, name, parts, (*span, tested));
                 self.policy.secrets.extend(secret);
             }
         }
@@ -48,7 +50,7 @@ impl Builder<'_> {
         file: policy_grammar::source::FileId,
         name: &ast::Text,
         parts: &[SecretPart],
-        span: Span,
+        (span, tested): (Span, bool),
     ) -> Option<ir::Secret> {
         let mut secret =
             ir::Secret { name: name.node.clone(), place: self.place(span), ..ir::Secret::default() };
@@ -97,6 +99,12 @@ impl Builder<'_> {
                 }
                 SecretPart::Because(text) => secret.because.clone_from(&text.node),
                 SecretPart::Suggest(text) => secret.suggest.clone_from(&text.node),
+                SecretPart::Expect(expect) if tested => self.secret_expects.push(SecretCase {
+                    secret: number(self.policy.secrets.len()),
+                    found: expect.found.node,
+                    text: expect.pieces.iter().map(|piece| piece.node.as_str()).collect(),
+                    span: expect.span,
+                }),
                 SecretPart::Expect(_) => {}
             }
         }
@@ -123,7 +131,10 @@ impl Builder<'_> {
         names: Option<&ast::Names>,
         span: Span,
     ) -> Lowered {
-        let wanted: Option<Vec<String>> = names.map(|names| self.wrappers(home, names));
+        let wanted: Option<Vec<String>> = names.map(|names| {
+            let names = self.lists.scope_names(home.instance.file, &names.names, self.sink);
+            names.into_iter().map(|(name, _)| name.text).collect()
+        });
         let mut patterns = Vec::new();
         let all = self.policy.secrets.iter().zip(0_u32..);
         let found: Vec<(String, u32)> = match &wanted {
@@ -133,11 +144,11 @@ impl Builder<'_> {
                 .map(|(secret, number)| (secret.name.clone(), number))
                 .collect(),
             Some(wanted) => all
-                .filter(|(secret, _)| wanted.contains(&secret.name))
+                .filter(|(secret, _)| wanted.iter().any(|name| is_named(name, &secret.name)))
                 .map(|(secret, number)| (secret.name.clone(), number))
                 .collect(),
         };
-        for name in wanted.iter().flatten().filter(|name| !found.iter().any(|(own, _)| own == *name)) {
+        for name in wanted.iter().flatten().filter(|name| !found.iter().any(|(own, _)| is_named(name, own))) {
             let error =
                 Code::UnknownSecret.error(format!("no secret is named `{name}`"), span, "not a secret");
             let near = nearest(name, self.policy.secrets.iter().map(|secret| secret.name.as_str()));
@@ -312,6 +323,14 @@ impl Builder<'_> {
     }
 }
 
+/// Whether a secret is asked for by this name; one that ends in `*` stands for all that begin so.
+fn is_named(wanted: &str, name: &str) -> bool {
+    match wanted.strip_suffix('*') {
+        Some(begin) => name.starts_with(begin),
+        None => wanted == name,
+    }
+}
+
 /// A text of an option without the characters that stand between options.
 fn plain(text: &str) -> String {
     text.replace([OPTION, FIELD], " ")
@@ -328,7 +347,10 @@ fn with_keywords(keywords: &[String], patterns: &[String]) -> Vec<String> {
             ));
         }
         for pattern in patterns {
-            out.push(format!(r"(?i:{keyword})[^\n]{{0,{MOST_BETWEEN}}}{pattern}"));
+            // Classes that exclude each other need no automaton: the rest of the name, then what gives it a value.
+            out.push(format!(
+                r#"(?i:{keyword})[a-zA-Z0-9_.\-]{{0,{MOST_BETWEEN}}}["'`\]\[)( \t=:>,]{{1,10}}{pattern}"#
+            ));
         }
     }
     out

@@ -15,6 +15,7 @@ use crate::ir;
 use crate::lists::Lists;
 use crate::plan::{Instance, Plan};
 use crate::resolve::Resolved;
+use crate::secrets::SecretCase;
 use policy_grammar::ast;
 use policy_grammar::source::{FileId, SourceMap, Span};
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub(crate) struct Lowered {
     pub(crate) policy: ir::Policy,
     /// Places of its patterns.
     pub(crate) pattern_spans: Vec<Span>,
+    /// Tests of its secrets.
+    pub(crate) secret_expects: Vec<SecretCase>,
 }
 
 /// Lowers a plan.
@@ -42,6 +45,7 @@ pub(crate) struct Builder<'a> {
     sources: &'a SourceMap,
     ranks: Vec<Rank>,
     pattern_spans: Vec<Span>,
+    secret_expects: Vec<SecretCase>,
     globs: usize,
     scopes: BTreeMap<ir::Scope, ir::ScopeId>,
     withins: BTreeMap<ir::Within, ir::WithinId>,
@@ -61,6 +65,7 @@ pub(crate) fn lower(sources: &SourceMap, resolved: &Resolved, plan: &Plan<'_>, s
         sources,
         ranks: Vec::new(),
         pattern_spans: Vec::new(),
+        secret_expects: Vec::new(),
         globs: 0,
         scopes: BTreeMap::new(),
         withins: BTreeMap::new(),
@@ -186,7 +191,7 @@ impl Builder<'_> {
         self.policy.patterns =
             order.iter().filter_map(|&at| slots.get_mut(at).and_then(Option::take)).collect();
         let spans = order.iter().filter_map(|&at| self.pattern_spans.get(at).copied()).collect();
-        Lowered { policy: self.policy, pattern_spans: spans }
+        Lowered { policy: self.policy, pattern_spans: spans, secret_expects: self.secret_expects }
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: as written; nothing is looked up and no pattern is read.
 
-use super::{Expect, List, Text};
-use crate::source::Span;
+use super::{List, Text};
+use crate::source::{Span, Spanned};
 
 /// A part of a `secret` block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +22,19 @@ pub enum SecretPart {
     Because(Text),
     /// `suggest "…"`.
     Suggest(Text),
-    /// `expect …`.
-    Expect(Expect),
+    /// `expect found "…"`, `expect nothing "…"`.
+    Expect(SecretExpect),
+}
+
+/// A text in which a secret must, or must not, be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretExpect {
+    /// Whether it must be found.
+    pub found: Spanned<bool>,
+    /// The text, in pieces: a whole token in a policy would be taken for a leaked one.
+    pub pieces: Vec<Text>,
+    /// The whole line.
+    pub span: Span,
 }
 
 /// Which part of a text a content line looks at.

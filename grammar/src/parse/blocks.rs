@@ -86,7 +86,7 @@ impl Body {
                     | Rule::secret_checksum
                     | Rule::secret_samples
                     | Rule::note
-                    | Rule::expect
+                    | Rule::secret_expect
             ),
             Body::Program if rule == Rule::under_head => true,
             Body::Program | Body::Under => matches!(
@@ -311,6 +311,7 @@ impl<'t> Parser<'t> {
         let Some(rule) = (if timeout { Some(Rule::ask_timeout) } else { statement_rule(word) }) else {
             return Err(self.unknown_statement(body, token));
         };
+        let rule = if body == Body::Secret && rule == Rule::expect { Rule::secret_expect } else { rule };
         if !body.takes(rule) {
             self.misplaced_statement(body, token);
             // Its own faults matter less than that it is here at all.

@@ -5,7 +5,7 @@
 use super::build::Node;
 use super::lex::Kind;
 use super::{Failed, MAX_DEPTH, Parser, Rule};
-use crate::ast::{Expect, ExpectArgs, Given, Text, Value};
+use crate::ast::{Expect, ExpectArgs, Given, SecretExpect, Text, Value};
 use crate::code::Code;
 use crate::source::Spanned;
 use std::collections::BTreeSet;
@@ -55,6 +55,28 @@ impl<'t> Parser<'t> {
             }
         }
         Some(Expect { effect, tool: tool?, args: args?, from, as_, by, span: node.span() })
+    }
+
+    /// `expect found "…"` of a secret.
+    pub(super) fn secret_expect(&mut self, node: &Node<'t>) -> Option<SecretExpect> {
+        let word = node.kid(Rule::word)?;
+        let found = match word.text() {
+            "found" => true,
+            "nothing" => false,
+            _ => {
+                self.error_help(
+                    Code::Unexpected,
+                    "a secret is found in a text or not",
+                    word.span(),
+                    "neither `found` nor `nothing`",
+                    "write `expect found \"…\"`, or `expect nothing \"…\"`",
+                );
+                return None;
+            }
+        };
+        let pieces = node.kids().filter(|kid| matches!(kid.rule(), Rule::raw | Rule::string));
+        let pieces = pieces.map(|kid| kid.value()).collect();
+        Some(SecretExpect { found: Spanned { node: found, span: word.span() }, pieces, span: node.span() })
     }
 
     fn keep_clause(&mut self, place: &mut Option<Text>, clause: &Node<'t>, word: &str) {

@@ -173,7 +173,8 @@ impl<'t> Parser<'t> {
             | Rule::secret_pattern
             | Rule::secret_entropy
             | Rule::secret_checksum
-            | Rule::secret_samples => Body::Secret,
+            | Rule::secret_samples
+            | Rule::secret_expect => Body::Secret,
             Rule::same_words
             | Rule::fact_flags
             | Rule::options

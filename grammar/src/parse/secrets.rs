@@ -36,7 +36,7 @@ impl<'t> Parser<'t> {
                     Some(because) => Some(SecretPart::Because(self.quoted(&because))),
                     None => node.kid(Rule::suggest).map(|suggest| SecretPart::Suggest(self.quoted(&suggest))),
                 },
-                Rule::expect => self.expect(&node).map(SecretPart::Expect),
+                Rule::secret_expect => self.secret_expect(&node).map(SecretPart::Expect),
                 _ => None,
             };
             parts.extend(part);

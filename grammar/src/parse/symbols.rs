@@ -34,7 +34,7 @@ pub(super) fn symbol(rule: Rule) -> &'static str {
         Rule::until | Rule::kw_until => "`until`",
         Rule::line => "a line",
         Rule::otherwise | Rule::kw_otherwise => "`otherwise`",
-        Rule::expect | Rule::kw_expect => "`expect`",
+        Rule::expect | Rule::secret_expect | Rule::kw_expect => "`expect`",
         Rule::given | Rule::kw_given => "`given`",
         Rule::secret_keyword | Rule::kw_keyword => "`keyword`",
         Rule::secret_pattern | Rule::kw_pattern => "`pattern`",

@@ -6,7 +6,8 @@ use super::pieces::{Content, Glue, Group, Piece};
 use super::{Printer, quote};
 use crate::ast::{
     Block, BlockKind, DefaultWord, Effect, EffectPlace, Expect, ExpectArgs, Given, Header, Item, Member,
-    Mode, NameRef, Origin, Program, ProgramFact, SecretPart, SetTo, SeverityWord, Test, Text, Value,
+    Mode, NameRef, Origin, Program, ProgramFact, SecretExpect, SecretPart, SetTo, SeverityWord, Test, Text,
+    Value,
 };
 use crate::source::{Span, Spanned};
 
@@ -325,7 +326,7 @@ impl Printer<'_> {
         ];
         self.head(pieces, span, name.span.end, indent);
         let width = parts.iter().filter_map(|part| match part {
-            SecretPart::Expect(expect) => Some(expect.effect.node.word().len()),
+            SecretPart::Expect(expect) => Some(found_word(expect).len()),
             _ => None,
         });
         let width = width.max().unwrap_or(0);
@@ -339,7 +340,16 @@ impl Printer<'_> {
                 SecretPart::Because(text) => ("because", text.span, Content::Text(self.quoted(text))),
                 SecretPart::Suggest(text) => ("suggest", text.span, Content::Text(self.quoted(text))),
                 SecretPart::Expect(expect) => {
-                    self.expect(expect, width, indent + 2);
+                    let word = format!("{:width$}", found_word(expect));
+                    let mut pieces = vec![
+                        Piece::new(expect.span.start, Glue::Space, "expect"),
+                        Piece::new(expect.found.span.start, Glue::Space, word),
+                    ];
+                    pieces.extend(expect.pieces.iter().map(|text| {
+                        let written = self.leaf(text.span, || quote(&text.node));
+                        Piece::new(text.span.start, Glue::Wrap, written)
+                    }));
+                    self.statement(expect.span.start, expect.span.end, indent + 2, &pieces);
                     continue;
                 }
             };
@@ -558,4 +568,8 @@ pub(super) fn wrapped(words: Vec<(u32, String)>) -> Vec<Piece> {
         .enumerate()
         .map(|(at, (start, word))| Piece::new(start, Glue::Wrap, format!("{word}{}", comma(at))))
         .collect()
+}
+
+fn found_word(expect: &SecretExpect) -> &'static str {
+    if expect.found.node { "found" } else { "nothing" }
 }

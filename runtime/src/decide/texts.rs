@@ -17,7 +17,7 @@ use crate::table::read::Damaged;
 use crate::table::records::{Matcher, View};
 use crate::table::{Line, Table};
 use policy_scan::{Outcome, Scanner};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 /// Most texts of one call.
@@ -32,6 +32,10 @@ struct Place {
     line: u32,
     column: u32,
     shown: String,
+    /// The secret itself, for a needle of secrets.
+    secret: Option<Range<usize>>,
+    /// Number of its format, counted from 1.
+    format: u32,
 }
 
 /// What was found in one text, by view.
@@ -70,44 +74,61 @@ impl<'f> Texts<'f> {
 fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact) -> Result<Found, Stop> {
     let mut found = Found::default();
     let mut problem = None;
-    let mut pass = |whole: &str, parts: Option<&[Range<usize>]>| -> Result<(Vec<Place>, Vec<Place>), Stop> {
-        let (mut all, mut some) = (Places::default(), Places::default());
-        let mut damaged = false;
-        let outcome = scanner.scan(whole.as_bytes(), |hit| {
-            match judged(table, whole, hit) {
-                Ok(Some(place)) => {
-                    let (start, end) = (hit.start as usize, hit.end as usize);
-                    if parts.is_some_and(|parts| overlaps(parts, start, end)) {
-                        some.add(&place);
-                    }
-                    all.add(&place);
-                }
-                Ok(None) => {}
-                Err(_) => damaged = true,
-            }
-            if damaged { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        if damaged {
-            return Err(Stop::Damaged);
-        }
-        match outcome {
-            Err(error) => problem = Some(error.to_string()),
-            // SECURITY: what may match behind a limit is not known, which is not the same as not there.
-            Ok(Outcome::Incomplete { places, first }) => {
-                problem = Some(format!(
-                    "in {places} places, first at byte {first}, a pattern may go on further than it is followed"
-                ));
-            }
-            Ok(Outcome::Complete | Outcome::Stopped) => {}
-        }
-        Ok((all.places, some.places))
-    };
-    (found.after, found.added) = pass(&text.after, Some(&text.added))?;
+    // A secret that stands in the file already is not new, wherever the edit puts it.
+    let mut known: HashSet<&str> = HashSet::new();
     if let Some(before) = &text.before {
-        found.before = pass(before, None)?.0;
+        let mut places = Places::default();
+        let mut keep = |place: &Place, _: Range<usize>| {
+            known.extend(place.secret.clone().and_then(|range| before.get(range)));
+            places.add(place);
+        };
+        problem = pass(table, scanner, before, &mut keep)?;
+        found.before = places.places;
     }
-    found.problem = problem;
+    let (mut all, mut some) = (Places::default(), Places::default());
+    let after = &text.after;
+    let mut keep = |place: &Place, matched: Range<usize>| {
+        let secret = place.secret.clone().and_then(|range| after.get(range));
+        if overlaps(&text.added, matched.start, matched.end)
+            && !secret.is_some_and(|secret| known.contains(secret))
+        {
+            some.add(place);
+        }
+        all.add(place);
+    };
+    let failed = pass(table, scanner, after, &mut keep)?;
+    (found.after, found.added) = (all.places, some.places);
+    found.problem = failed.or(problem);
     Ok(found)
+}
+
+/// Every hit of a text that stands, and why the text was not scanned.
+fn pass(
+    table: &Table<'_>,
+    scanner: &Scanner<'_>,
+    whole: &str,
+    keep: &mut dyn FnMut(&Place, Range<usize>),
+) -> Result<Option<String>, Stop> {
+    let mut damaged = false;
+    let outcome = scanner.scan(whole.as_bytes(), |hit| {
+        match judged(table, whole, hit) {
+            Ok(Some(place)) => keep(&place, hit.start as usize..hit.end as usize),
+            Ok(None) => {}
+            Err(_) => damaged = true,
+        }
+        if damaged { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    if damaged {
+        return Err(Stop::Damaged);
+    }
+    Ok(match outcome {
+        Err(error) => Some(error.to_string()),
+        // SECURITY: what may match behind a limit is not known, which is not the same as not there.
+        Ok(Outcome::Incomplete { places, first }) => Some(format!(
+            "in {places} places, first at byte {first}, a pattern may go on further than it is followed"
+        )),
+        Ok(Outcome::Complete | Outcome::Stopped) => None,
+    })
 }
 
 /// Places, few for each needle.
@@ -141,22 +162,22 @@ fn judged(table: &Table<'_>, whole: &str, hit: &policy_scan::Hit<'_>) -> Result<
         line: number(hit.line),
         column: number(hit.column),
         shown: matched.chars().take(80).collect(),
+        secret: None,
+        format: 0,
     };
     let secret = table.row(Section::Needles, hit.id)?.word(0)?;
     let Some(secret) = secret.checked_sub(1) else { return Ok(Some(place)) };
     let row = table.row(Section::Secrets, secret)?;
-    let (start, end) = (hit.start as usize, hit.end as usize);
-    if !secret::has_edges(whole.as_bytes(), start, end) {
-        return Ok(None);
-    }
+    let matched = hit.start as usize..hit.end as usize;
     let checksum = Checksum::ALL.get(row.word(3)? as usize).ok_or(Damaged)?.0;
     let conditions = Conditions { entropy: row.word(2)?, checksum };
-    let value = secret::value(&matched);
     let samples: Vec<&str> = table.texts(row.range(4)?)?.collect::<Result<_, Damaged>>()?;
-    if !secret::is_secret(value, &conditions, samples.into_iter()) {
+    let Some(range) = secret::judge(whole.as_bytes(), matched, &conditions, samples.into_iter()) else {
         return Ok(None);
-    }
-    place.shown = format!("{} {}", table.text_in(row, 0)?, secret::masked(value));
+    };
+    let value = String::from_utf8_lossy(whole.as_bytes().get(range.clone()).unwrap_or_default());
+    place.shown = format!("{} {}", table.text_in(row, 0)?, secret::masked(&value));
+    (place.secret, place.format) = (Some(range), secret + 1);
     Ok(Some(place))
 }
 
@@ -245,12 +266,22 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                         continue;
                     }
                     let line = table.line(pattern.line)?;
-                    let spot = Spot {
+                    let mut spot = Spot {
                         line: place.line,
                         column: place.column,
                         shown: place.shown.clone(),
                         ..Spot::default()
                     };
+                    if let Some(format) = place.format.checked_sub(1) {
+                        let row = table.row(Section::Secrets, format)?;
+                        let (because, suggest) = (table.text_in(row, 6)?, table.text_in(row, 8)?);
+                        spot.suggest = suggest.to_owned();
+                        spot.message = match (because.is_empty(), line.because.is_empty()) {
+                            (true, _) => String::new(),
+                            (false, true) => because.to_owned(),
+                            (false, false) => format!("{because}; {}", line.because),
+                        };
+                    }
                     self.finding_at(&line, *rank, sure, ready, Value::Text(index), None, spot)?;
                 }
             }
