@@ -54,6 +54,10 @@ pub(crate) enum Format {
     Plain,
     /// JSON.
     Json,
+    /// SARIF 2.1.0 (`policy scan`).
+    Sarif,
+    /// Annotations of GitHub (`policy scan`).
+    Github,
 }
 
 /// The commands.
@@ -113,10 +117,15 @@ Examples:
         after_help = "Examples:\n  policy shell 'cd /tmp && sudo rm -rf \"$X\"'\n  policy shell --dialect powershell 'gci C:\\ | ri -Recurse'\n  policy shell --batch < scripts.jsonl   lines {id, cmd}"
     )]
     Shell(ShellArgs),
-    /// Say which texts give orders to an agent.
-    #[command(
-        after_help = "Examples:\n  policy scan --batch < texts.jsonl   lines {id, text, path?, origin?}, origin: page, tool, file, mail, prompt"
-    )]
+    /// Look for secrets, and whatever else the content lines of the policy name, in files. Exit 1 on errors.
+    #[command(after_help = "\
+Examples:
+  policy scan                            all files below this folder that git does not ignore
+  policy scan src docs/setup.md --policy team.policy
+  policy scan --diff main...HEAD         only the lines that a change adds
+  policy scan --baseline old.json --update-baseline    what is found now is old
+  policy scan --baseline old.json --format sarif > scan.sarif
+  policy scan --batch < texts.jsonl      lines {id, text, path?, origin?}, origin: page, tool, file, mail, prompt")]
     Scan(ScanArgs),
     /// Answer one hook event from standard input.
     #[command(after_help = "\
@@ -209,7 +218,7 @@ pub(crate) struct TrustArgs {
 }
 
 /// A call on the command line.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct CallArgs {
     /// The MCP server the tool belongs to.
     #[arg(long, value_name = "NAME")]
@@ -300,9 +309,23 @@ pub(crate) struct ShellArgs {
 /// `policy scan`.
 #[derive(Debug, Args)]
 pub(crate) struct ScanArgs {
+    /// Files and folders; this folder by default.
+    pub(crate) paths: Vec<PathBuf>,
+    /// Only the lines that `git diff RANGE` adds.
+    #[arg(long, value_name = "RANGE")]
+    pub(crate) diff: Option<String>,
     /// Read texts as JSON lines from standard input and answer each with a line.
-    #[arg(long, required = true)]
+    #[arg(long, conflicts_with_all = ["paths", "diff", "baseline", "update_baseline"])]
     pub(crate) batch: bool,
+    /// Leave out the findings that stand in this file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// Write all findings of now into the baseline.
+    #[arg(long, requires = "baseline", conflicts_with = "diff")]
+    pub(crate) update_baseline: bool,
+    /// This policy instead of the user's and the project's.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
 }
 
 /// A shell whose texts are read.

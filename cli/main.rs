@@ -95,6 +95,10 @@ fn parse(words: &[OsString], flavor: Flavor) -> Result<Cli, ExitCode> {
 }
 
 fn dispatch(command: Command, context: &Context) -> Outcome {
+    let apart = matches!(context.output.format, args::Format::Sarif | args::Format::Github);
+    if apart && !matches!(command, Command::Scan(_)) {
+        return Err(output::Failure::usage("only `policy scan` writes SARIF and annotations"));
+    }
     match command {
         Command::Init(args) => commands::init::run(&args, context),
         Command::Compile(args) => commands::compile::run(&args, context),
@@ -105,7 +109,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Check(args) => commands::check::run(&args, context),
         Command::CheckPatch(args) => commands::check_patch::run(&args, context),
         Command::Explain(args) => commands::explain::run(&args, context),
-        Command::Scan(args) => commands::scan::run(&args),
+        Command::Scan(args) => commands::scan::run(&args, context),
         Command::Shell(args) => commands::shell::run(&args, context),
         Command::Hook(args) if args.print.is_some() => {
             commands::hook::run(args.print.as_deref().unwrap_or_default(), context)

@@ -24,7 +24,7 @@ pub(crate) fn diagnostics(diagnostics: &[Diagnostic], map: &SourceMap, output: O
         let report = diagnostic.report(map);
         let mut one = String::new();
         let drawn = match output.format {
-            Format::Human => {
+            Format::Human | Format::Sarif | Format::Github => {
                 let theme = if color { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
                 let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false);
                 handler.render_report(&mut one, &report)

@@ -19,6 +19,7 @@ mod hosts;
 mod language;
 mod mcp;
 mod parse;
+mod scan;
 mod patches;
 mod suggestions;
 mod support;

@@ -1,66 +1,91 @@
-//! `policy scan`: whether texts give orders to an agent.
+//! `policy scan`: what the content lines of the policy in force find in files, in what a change adds, in texts.
 //!
-//! INVARIANT: a text that was not read, or not wholly, is never answered as clean: it is flagged or told incomplete.
+//! INVARIANT: a file that was not looked at, or not wholly, is told; exit 0 only when no error was found and everything was
+//! looked at.
 
-use super::check::{Lines, object};
+mod baseline;
+mod batch;
+mod diff;
+mod files;
+mod report;
+
 use crate::args::ScanArgs;
-use crate::output::{OK, Outcome};
-use policy_injection::{Origin, Report, look};
-use serde_json::{Value, json};
-use std::io::Write;
+use crate::context::Context;
+use crate::output::{BAD_POLICY, FINDINGS, Failure, OK, Outcome};
+use policy_engine::scan::Sieve;
+use policy_runtime::verdict::{Finding, Severity};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-/// Runs the command; what is read now are JSON lines.
-pub(crate) fn run(_: &ScanArgs) -> Outcome {
-    let mut lines = Lines { reader: std::io::stdin().lock() };
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    while let Some(line) = lines.next()? {
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let answer = match object(&line) {
-            Ok(row) => answer(&row),
-            Err(cause) => problem(&Value::Null, &cause),
-        };
-        if writeln!(out, "{answer}").is_err() {
+/// Largest file that is looked at, in bytes.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// One file to look at.
+#[derive(Debug, Clone)]
+struct Target {
+    /// As it is shown.
+    shown: String,
+    /// On disk.
+    path: PathBuf,
+    /// The lines to look at, counted from 1; none is all.
+    lines: Option<Vec<Range<usize>>>,
+}
+
+/// What was found in one file.
+#[derive(Debug, Clone, Default)]
+struct Scanned {
+    shown: String,
+    found: Vec<Found>,
+    /// Why it was not, or not wholly, looked at.
+    problems: Vec<String>,
+}
+
+/// A finding and what knows it again.
+#[derive(Debug, Clone)]
+struct Found {
+    finding: Finding,
+    /// Of the rule, the file and the text of the line: the same wherever the line moves to.
+    print: String,
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &ScanArgs, context: &Context) -> Outcome {
+    if args.batch {
+        return batch::run(args, context);
+    }
+    let cwd = context.cwd()?;
+    let baseline = args.baseline.as_deref().map(|file| context.path(file)).transpose()?;
+    if args.update_baseline && baseline.is_none() {
+        return Err(Failure::usage("`--update-baseline` needs `--baseline FILE`"));
+    }
+    let targets = match &args.diff {
+        Some(range) => diff::targets(range, &args.paths, &cwd)?,
+        None => files::targets(&args.paths, &cwd)?,
+    };
+    let sieve = sieve(args, context, &cwd)?;
+    let progress = files::Progress::new(targets.len(), context.output);
+    let mut scanned = files::scan(&sieve, &targets, &progress)?;
+    progress.end();
+    let mut old = 0;
+    if let Some(file) = &baseline {
+        if args.update_baseline {
+            let count = baseline::write(file, &scanned)?;
+            context.output.remark(&format!("{count} findings are old from now on: `{}`", file.display()));
             return Ok(OK);
         }
+        old = baseline::take_away(file, &mut scanned)?;
     }
-    let _ = out.flush();
-    Ok(OK)
+    report::print(&scanned, targets.len(), old, context);
+    let errors = scanned.iter().flat_map(|file| &file.found).any(|f| f.finding.severity == Severity::Error);
+    let unread = scanned.iter().any(|file| !file.problems.is_empty());
+    Ok(if errors || unread { FINDINGS } else { OK })
 }
 
-/// A row `{id, text, path?, origin?}`; a text with a path and no origin is a file.
-fn answer(row: &Value) -> Value {
-    let id = row.get("id").cloned().unwrap_or(Value::Null);
-    let Some(text) = row.get("text").and_then(Value::as_str) else {
-        return problem(&id, "`text` is no text");
-    };
-    let origin = match row.get("origin").and_then(Value::as_str) {
-        Some(word) => Origin::named(word),
-        None if row.get("path").is_some_and(Value::is_string) => Origin::File,
-        None => Origin::Unknown,
-    };
-    value(&id, &look(text, origin))
-}
-
-fn value(id: &Value, report: &Report) -> Value {
-    let found = if report.flagged { report.found.as_slice() } else { &[] };
-    let findings: Vec<Value> = found
-        .iter()
-        .map(|found| {
-            json!({
-                "rule": format!("injection/{}", found.class),
-                "severity": if found.strength >= 2 { "error" } else { "warning" },
-                "line": found.line,
-                "column": found.column,
-                "view": found.view,
-                "excerpt": found.excerpt,
-            })
-        })
-        .collect();
-    json!({"id": id, "flagged": report.flagged, "complete": report.complete, "findings": findings})
-}
-
-fn problem(id: &Value, cause: &str) -> Value {
-    json!({"id": id, "flagged": true, "complete": false, "findings": [], "problem": cause})
+/// The content lines that hold in the folder, or of `--policy`.
+fn sieve(args: &ScanArgs, context: &Context, cwd: &Path) -> Result<Sieve, Failure> {
+    let call = crate::args::CallArgs { policy: args.policy.clone(), ..crate::args::CallArgs::default() };
+    let mut engine = super::check::engine(&call, context, true)?;
+    let layers = engine.layers_at(cwd);
+    let home = context.folders()?.home;
+    Sieve::new(&layers, cwd, &home).map_err(|message| Failure { message, code: BAD_POLICY })
 }

@@ -18,6 +18,7 @@ pub mod open;
 pub mod places;
 pub mod programs;
 pub mod reload;
+pub mod scan;
 pub mod session;
 mod shell_writes;
 pub mod sources;

@@ -120,7 +120,7 @@ const LOCAL: [&str; 8] =
 /// Whether the login of a URL is one that tells something.
 pub(super) fn url_tells(matched: &[u8], password: &str) -> bool {
     let text = String::from_utf8_lossy(matched).to_ascii_lowercase();
-    let pattern = ["[^", "]*", ".*", ".+", "\\", "(?"].iter().any(|sign| text.contains(sign));
+    let pattern = ["[:", "[user", "[^", "]*", ".*", ".+", "\\", "(?"].iter().any(|sign| text.contains(sign));
     if pattern || stand_in::is_template(&text) || stand_in::is_usual(password) || password.len() < 4 {
         return false;
     }

@@ -56,6 +56,19 @@ const PARTS: &[&str] = &[
     "omitted",
 ];
 
+/// Values that standards and libraries print to show how a token looks, in lower case.
+const PRINTED: &[&str] = &[
+    "2yotnfzfejr1zcsicmwpaa",
+    "tgzv3jokf0xg5qx2tlkwia",
+    "czzcagrsa3f0mz",
+    "gx1fbat3bv",
+    "7fjfp0zbr1ktdrbnfvdmiw",
+    "mf_9.b5f-4.1jqm",
+    "splxlobezqqybys6wxsbia",
+    "eyjzb21lijoicgf5bg9hzcj9",
+    "eyjzdwiioiixmjm0nty3odkwiiwibmftzsi6ikpvag4grg9l",
+];
+
 /// Signs of templates and variables.
 const TEMPLATES: &[&str] = &["<", "${", "{{", "$(", "%(", "#{", "{%", "<%", "$env", "%s", "%v", "{0}"];
 
@@ -148,6 +161,7 @@ const USUAL: &[&str] = &[
     "correct-horse",
     "correcthorsebatterystaple",
     "opensesame",
+    "open sesame",
     "credentials",
     "bearer",
     "oauth2",
@@ -160,7 +174,9 @@ const NAMES: &[&str] =
 
 /// Whether the value only stands for one.
 pub(super) fn is(lower: &str) -> bool {
-    PARTS.iter().any(|part| lower.contains(part)) || is_template(lower) || is_one_character(lower)
+    PARTS.iter().chain(PRINTED).any(|part| lower.contains(part))
+        || is_template(lower)
+        || is_one_character(lower)
 }
 
 /// Whether something is put into the value before it is used.
