@@ -70,10 +70,10 @@ codes! {
     GrantOnFeature = "policy::lower::grant-on-feature", "A shell feature is no reason to allow a command.";
     NotYetAssert = "policy::lower::not-yet-assert", "This version cannot prove an `assert`.";
     NotYetAsset = "policy::lower::not-yet-asset", "This version cannot use an `asset`.";
-    NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the session, the hour or the fence.";
-    NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a session or a file for a test.";
-    NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit or a count.";
-    NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot carry out an obligation.";
+    NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the hour or the fence.";
+    NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a file for a test.";
+    NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit on payments.";
+    NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot file content for review.";
     NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce a payment line.";
     OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
     PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
@@ -86,6 +86,8 @@ codes! {
     TextOutsideGuard = "policy::lower::text-outside-guard", "What looks at texts belongs to guards.";
     UnknownCheck = "policy::lower::unknown-check", "No built-in check has this name, or it has no such option.";
     UnknownSecret = "policy::lower::unknown-secret", "No secret has this name.";
+    BadLimit = "policy::lower::bad-limit", "A limit says nothing that can be counted.";
+    StateOutsideGuard = "policy::lower::state-outside-guard", "Only guards look at what happened before.";
     BadSecret = "policy::lower::bad-secret", "A secret block does not say what to look for.";
     UnknownEvent = "policy::lower::unknown-event", "No host has an event of this name.";
     UnknownFeature = "policy::lower::unknown-feature", "No shell feature has this name.";

@@ -10,6 +10,19 @@ use policy_grammar::source::{FileId, SourceMap, Span, Spanned};
 use policy_runtime::verdict::{Decision, Severity, Step, Verdict};
 use std::rc::Rc;
 
+/// Something that happened before a tested call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Before {
+    /// The session was flagged.
+    Flagged,
+    /// This command ran, and succeeded.
+    Ran(String),
+    /// This file was read: a path of the project, of home (`~/`) or an absolute one.
+    Read(String),
+    /// This file was written.
+    Wrote(String),
+}
+
 /// One tested call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectCase {
@@ -29,6 +42,8 @@ pub struct ExpectCase {
     pub today: Option<i64>,
     /// The folder of the call below the project; none is the project itself.
     pub dir: Option<String>,
+    /// What happened before it in the session, in order.
+    pub before: Rc<[Before]>,
     /// The block it stands in, by full name.
     pub block: Option<String>,
     /// The whole clause.
@@ -223,6 +238,7 @@ mod tests {
             by: by.map(text),
             today: None,
             dir: None,
+            before: Rc::default(),
             block: Some("std/x/g".into()),
             span: Span::default(),
             meant: Rc::default(),

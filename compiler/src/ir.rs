@@ -3,6 +3,7 @@
 //! INVARIANT: nothing here needs a name to be looked up; everything is in the order in which it is emitted, so
 //! the same policy gives the same bytes.
 
+pub use policy_runtime::outside::{Measure, PastKind};
 pub use policy_runtime::table::{BlockKind, Kind, Verb};
 
 /// Index into [`Policy::scopes`].
@@ -45,6 +46,10 @@ pub struct Policy {
     pub patterns: Vec<Pattern>,
     /// Patterns that void a line for a value (`except`), any order.
     pub excepts: Vec<Except>,
+    /// What lines ask of the past, in the order of the lines.
+    pub tails: Vec<Tail>,
+    /// Distinct facts of the past.
+    pub pasts: Vec<Past>,
     /// What `content secret` lines look for.
     pub secrets: Vec<Secret>,
     /// Knowledge of programs, by first name.
@@ -174,6 +179,73 @@ pub struct Secret {
     pub suggest: String,
     /// Where.
     pub place: Place,
+}
+
+/// What a line asks of the past, and what it leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tail {
+    /// The line.
+    pub line: LineId,
+    /// `over …`.
+    pub limit: Option<Limit>,
+    /// `when session …`, `unless session …`.
+    pub condition: Option<Condition>,
+    /// `then flag session`.
+    pub flags: bool,
+}
+
+/// A limit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// What is counted.
+    pub measure: Measure,
+    /// It holds above this.
+    pub over: u32,
+    /// How far back.
+    pub window: Window,
+    /// Each tool is counted by itself.
+    pub by_tool: bool,
+    /// The name of the count in the record of a session.
+    pub key: u64,
+    /// The window as it is said.
+    pub shown: String,
+}
+
+/// How far back a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// In the call itself.
+    Call,
+    /// So many seconds.
+    Seconds(u32),
+    /// Since the session began.
+    Session,
+    /// Since the fact of [`Policy::pasts`] last happened.
+    Since(u32),
+}
+
+/// A condition on the session, by numbers of [`Policy::pasts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    /// `unless` instead of `when`.
+    pub unless: bool,
+    /// What is asked.
+    pub past: u32,
+    /// Since when.
+    pub since: Option<u32>,
+}
+
+/// A fact of the past.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Past {
+    /// Which.
+    pub kind: PastKind,
+    /// Any of these; empty when flagged.
+    pub matchers: Vec<Matcher>,
+    /// Its name in the record of a session.
+    pub key: u64,
+    /// As written.
+    pub text: String,
 }
 
 /// A pattern that takes values back from a line.

@@ -3,10 +3,11 @@
 //! INVARIANT: rules of the innermost project come first, then the file's own, then each `use` in order; what an
 //! untrusted project could loosen never gets past this file.
 
+mod before;
 mod sets;
 
 use crate::code::{Code, Sink};
-use crate::expect::ExpectCase;
+use crate::expect::{Before, ExpectCase};
 use crate::ir;
 use crate::lists::Lists;
 use crate::resolve::{Resolved, Unit, UnitKind, project_folders};
@@ -192,7 +193,7 @@ impl<'a> Plan<'a> {
                     let inner = Around { folders, in_project: true, ..*around };
                     self.items(lists, items, &inner, sink);
                 }
-                ast::Item::Test(test) => self.test(test, around, sink),
+                ast::Item::Test(test) => self.test(lists, test, around, sink),
                 ast::Item::Default { value, span } if around.in_project => {
                     self.project_default(value, *span, around, sink);
                 }
@@ -349,7 +350,7 @@ impl<'a> Plan<'a> {
         if !pack || around.unit == 0 {
             let dir = around.folders.first().map(|f| sample(f));
             for expect in &block.expects {
-                self.expect(expect, around, None, dir.clone(), Some(&name));
+                self.expect(expect, around, None, (dir.clone(), &Rc::default()), Some(&name));
             }
         }
     }
@@ -413,8 +414,9 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn test(&mut self, test: &'a ast::Test, around: &Around<'a>, sink: &mut Sink) {
+    fn test(&mut self, lists: &Lists, test: &'a ast::Test, around: &Around<'a>, sink: &mut Sink) {
         let mut today = None;
+        let mut before = Vec::new();
         let mut dir = around.folders.first().map(|f| sample(f));
         for given in &test.givens {
             match &given.node {
@@ -425,18 +427,20 @@ impl<'a> Plan<'a> {
                         None => path.clone(),
                     });
                 }
-                ast::Given::Session(_) | ast::Given::File(_) => sink.push(
+                ast::Given::Session(past) => before::of(past, lists, around.file, sink, &mut before),
+                ast::Given::File(_) => sink.push(
                     Code::NotYetGiven
-                        .error("this version cannot set up a session or a file", given.span, "not set up yet")
-                        .with_help("`given today` and `given dir` work"),
+                        .error("this version cannot set up a file", given.span, "not set up yet")
+                        .with_help("`given session`, `given today` and `given dir` work"),
                 ),
             }
         }
         if around.kind == UnitKind::Pack && around.unit != 0 {
             return;
         }
+        let before: Rc<[Before]> = before.into();
         for expect in &test.expects {
-            self.expect(expect, around, today, dir.clone(), None);
+            self.expect(expect, around, today, (dir.clone(), &before), None);
         }
     }
 
@@ -445,7 +449,7 @@ impl<'a> Plan<'a> {
         expect: &ast::Expect,
         around: &Around<'_>,
         today: Option<i64>,
-        dir: Option<String>,
+        (dir, before): (Option<String>, &Rc<[Before]>),
         block: Option<&str>,
     ) {
         if !around.trusted {
@@ -460,6 +464,7 @@ impl<'a> Plan<'a> {
             by: expect.by.clone(),
             today,
             dir,
+            before: Rc::clone(before),
             block: block.map(str::to_owned),
             span: expect.span,
             meant: Rc::default(),

@@ -1,4 +1,5 @@
-//! What a decision asks for that is not in table and facts: built-in checks that need a reader of their own.
+//! What a decision asks for that is not in table and facts: built-in checks that need a reader of their own, and what
+//! happened before in the session.
 //!
 //! INVARIANT: the runtime asks and believes; what cannot be answered is said so, and then the call asks.
 
@@ -36,6 +37,155 @@ pub trait Outside {
     /// What the check of this name finds in a target; none when there is no such check, or it could not look. `options`
     /// are what [`options`] reads.
     fn check(&self, name: &str, options: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>>;
+
+    /// What happened before: an answer for each question, in order. All questions of one decision come together, so that
+    /// they can be counted at one moment.
+    fn past(&self, questions: &[Question]) -> Vec<Answer> {
+        let nobody = || Answer::Unknown("nobody here keeps a record of sessions".to_owned());
+        questions.iter().map(|_| nobody()).collect()
+    }
+
+    /// The session is to be flagged, because of this block.
+    fn flag(&self, _block: &str) {}
+}
+
+/// How far back what happened is kept, in seconds.
+pub const KEPT_SECONDS: u32 = 14 * 24 * 3600;
+
+/// What a limit counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Measure {
+    /// Distinct matches of the line's subject; a command is a match of its own each time.
+    Matches,
+    /// Calls in the scope of the block.
+    Calls,
+    /// Earlier calls with the same tool and arguments.
+    Repeats,
+    /// Lines of a text.
+    Lines,
+}
+
+impl Measure {
+    /// All of them, by their number in a table.
+    pub const ALL: [Measure; 4] = [Measure::Matches, Measure::Calls, Measure::Repeats, Measure::Lines];
+
+    /// By its word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Measure> {
+        Some(match word {
+            "calls" => Measure::Calls,
+            "repeats" => Measure::Repeats,
+            "lines" => Measure::Lines,
+            _ => return None,
+        })
+    }
+}
+
+/// What may have happened in a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PastKind {
+    /// It was flagged.
+    Flagged,
+    /// A command ran.
+    Ran,
+    /// A path was read.
+    Read,
+    /// A path was written, changed or deleted.
+    Wrote,
+}
+
+impl PastKind {
+    /// All of them, by their number in a table.
+    pub const ALL: [PastKind; 4] = [PastKind::Flagged, PastKind::Ran, PastKind::Read, PastKind::Wrote];
+
+    /// As it is written.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            PastKind::Flagged => "flagged",
+            PastKind::Ran => "ran",
+            PastKind::Read => "read",
+            PastKind::Wrote => "wrote",
+        }
+    }
+}
+
+/// The last time that something happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Moment {
+    /// What kind of thing.
+    pub kind: PastKind,
+    /// Its name in the record: what [`crate::happened`] tells.
+    pub key: u64,
+    /// Only what surely happened and succeeded counts.
+    pub succeeded: bool,
+}
+
+/// How far back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Window {
+    /// So many seconds.
+    Seconds(u32),
+    /// Since the session began.
+    Session,
+    /// Since this last happened; when it never did, since the session began.
+    Since(Moment),
+}
+
+/// What a call adds to a count.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Adds {
+    /// These values, of which equal ones are one.
+    Values(Vec<u64>),
+    /// So many that are new whatever they are.
+    New(u32),
+    /// One for its tool and arguments; the earlier equal ones are counted, not this one.
+    Repeat,
+}
+
+/// One question about the session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Question {
+    /// How many there are, with what this call adds. Asking counts: what is added stays.
+    Count {
+        /// The name of the count. Lines of several tables with one name count together, and one call counts once.
+        key: u64,
+        /// What this call adds.
+        adds: Adds,
+        /// How far back.
+        window: Window,
+        /// Only for this tool.
+        by_tool: bool,
+    },
+    /// Whether it happened, and since when.
+    Happened {
+        /// What.
+        past: Moment,
+        /// Only behind the last time of this, when that ever happened.
+        since: Option<Moment>,
+    },
+}
+
+/// An answer about the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// So many.
+    Count(u64),
+    /// Whether it happened.
+    Happened(bool),
+    /// It cannot be told, for this cause.
+    Unknown(String),
+}
+
+/// Something that a call does or did, by the name of a fact of the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Event {
+    /// Its name.
+    pub key: u64,
+    /// Which.
+    pub kind: PastKind,
+    /// It is surely this, not only maybe.
+    pub sure: bool,
 }
 
 /// Nobody outside: every check is missing.

@@ -4,6 +4,7 @@
 
 mod content;
 mod groups;
+mod past;
 #[cfg(test)]
 mod meaning;
 mod programs;
@@ -85,6 +86,7 @@ pub fn emit(policy: &Policy, sources_digest: &[u8; 32], build: &[u8; 32]) -> Res
     blocks(policy, &mut store);
     lines(policy, &emitted, (&sets, &needles), &mut store);
     patterns(policy, &emitted, (&sets, &needles), &mut store);
+    past::write(policy, (&sets, &needles), &mut store);
     programs::programs(&mut store, &policy.programs);
     if store.too_large() {
         return Err(EmitError::new("the table grows over 4 GiB"));
@@ -149,7 +151,10 @@ fn info(policy: &Policy, globals: &[Range; 5], over_sets: &[Range; sets::AUTOMAT
     row.extend(programs::halves(store.programs_sum()));
     row.extend(over_sets.iter().flat_map(|range| [range.first, range.count]));
     let checks = policy.lines.iter().any(|line| line.kind == crate::ir::Kind::Check);
-    row.push(u32::from(checks));
+    let lines = policy.tails.iter().filter_map(|tail| tail.limit.as_ref());
+    let lines = lines.filter(|limit| limit.measure == crate::ir::Measure::Lines).count() > 0;
+    row.push(u32::from(checks || lines));
+    row.push(u32::from(past::needs_store(policy)));
     store.record(Section::Info, &row);
 }
 
@@ -270,6 +275,7 @@ fn lines(
             list.push(rank);
         }
     }
+    let mut tails = (1u32..).zip(&policy.tails).peekable();
     let mut excepts: Vec<usize> = (0..policy.excepts.len()).collect();
     excepts.sort_by_key(|index| policy.excepts.get(*index).map(|e| e.line.0));
     let mut excepts = excepts.into_iter().filter_map(|index| policy.excepts.get(index)).peekable();
@@ -285,6 +291,7 @@ fn lines(
         let (arg, because, suggest) =
             (store.text(&line.arg), store.text(&line.because), store.text(&line.suggest));
         let patterns = store.numbers(ranks);
+        let tail = tails.next_if(|(_, tail)| tail.line.0 == number).map_or(0, |(at, _)| at);
         store.record(
             Section::Lines,
             &[
@@ -303,6 +310,7 @@ fn lines(
                 count,
                 patterns.first,
                 patterns.count,
+                tail,
             ],
         );
     }

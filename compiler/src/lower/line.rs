@@ -1,4 +1,4 @@
-//! One line: its verb, its rank, and what cannot be enforced yet.
+//! One line: its verb and its rank.
 //!
 //! INVARIANT: a line with a clause that this version cannot enforce is an error, never a line without the clause.
 
@@ -27,7 +27,7 @@ impl Builder<'_> {
     /// Lowers a line of a block.
     pub(super) fn line(&mut self, home: &Home<'_>, line: &ast::Line, only: &mut Only) {
         let Some(verb) = self.verb(home, line) else { return };
-        if !self.enforceable(line) {
+        if !self.enforceable(home, line) {
             return;
         }
         let grant = matches!(verb, ir::Verb::Allow | ir::Verb::Only | ir::Verb::Open);
@@ -35,11 +35,22 @@ impl Builder<'_> {
             self.bare(home, line, verb);
             return;
         };
+        if let ast::Subject::Measure(word) = &subject.node {
+            let Some(lowered) = self.measure(word, line) else { return };
+            self.lowered(home, line, verb, lowered);
+            return;
+        }
         let Some(lowered) = self.subject(home, &subject.node, subject.span, grant) else { return };
         if verb == ir::Verb::Only && !self.first_only(&lowered, line, only) {
             return;
         }
+        self.lowered(home, line, verb, lowered);
+    }
+
+    fn lowered(&mut self, home: &Home<'_>, line: &ast::Line, verb: ir::Verb, lowered: Lowered) {
+        let grant = matches!(verb, ir::Verb::Allow | ir::Verb::Only | ir::Verb::Open);
         let id = self.push_line(home, verb, lowered.kind, lowered.arg, line);
+        self.tail(home, id, line);
         for found in lowered.patterns {
             let rank = rank(home, verb, id, found.words, found.bytes);
             let pattern = ir::Pattern { line: id, text: found.text, matcher: found.matcher, grant };
@@ -112,41 +123,6 @@ impl Builder<'_> {
         self.sink.push(Diagnostic::error(code.as_str(), message, span, "does not belong here"));
     }
 
-    /// Whether every clause of the line can be enforced; says so for the first that cannot.
-    fn enforceable(&mut self, line: &ast::Line) -> bool {
-        use ast::Subject;
-        let (code, what, span) = if let Some(subject) = &line.subject
-            && matches!(
-                subject.node,
-                Subject::Payee(_)
-                    | Subject::PayeeTest(_)
-                    | Subject::Network(_)
-                    | Subject::Asset(_)
-                    | Subject::Scheme(_)
-                    | Subject::Seller(_)
-                    | Subject::Call(_)
-            ) {
-            (Code::NotYetPayment, "payment lines", subject.span)
-        } else if let Some(tally) = &line.tally {
-            (Code::NotYetLimit, "limits and counts", tally.span)
-        } else if let Some(subject) = &line.subject
-            && matches!(subject.node, Subject::Measure(_))
-        {
-            (Code::NotYetLimit, "limits and counts", subject.span)
-        } else if let Some(condition) = &line.condition {
-            (Code::NotYetCondition, "conditions on the session, the hour or the fence", condition.span)
-        } else if let Some(obligation) = &line.obligation {
-            (Code::NotYetObligation, "obligations", obligation.span)
-        } else {
-            return true;
-        };
-        self.sink.push(
-            code.error(format!("this version cannot enforce {what}"), span, "not enforced yet")
-                .with_help("remove the line until it can be enforced; nothing is accepted and ignored"),
-        );
-        false
-    }
-
     fn bare(&mut self, home: &Home<'_>, line: &ast::Line, verb: ir::Verb) {
         if home.instance.kind == ir::BlockKind::Rule {
             let word = line_word(line);
@@ -163,7 +139,8 @@ impl Builder<'_> {
         let because = line.because.as_ref().or(tree.and_then(|t| t.because.as_ref()));
         let suggest = line.suggest.as_ref().or(tree.and_then(|t| t.suggest.as_ref()));
         let (because, suggest) = (note(because), note(suggest));
-        self.always(home, verb, line_word(line).to_owned(), because, suggest, line.span);
+        let id = self.always(home, verb, line_word(line).to_owned(), because, suggest, line.span);
+        self.tail(home, id, line);
     }
 
     /// A line that matches every call in scope.
@@ -175,7 +152,7 @@ impl Builder<'_> {
         because: String,
         suggest: String,
         span: Span,
-    ) {
+    ) -> ir::LineId {
         let id = ir::LineId(number(self.policy.lines.len()));
         let place = self.place(span);
         let (kind, arg) = (ir::Kind::Call, String::new());
@@ -183,6 +160,7 @@ impl Builder<'_> {
         let grant = matches!(verb, ir::Verb::OtherwiseAllow | ir::Verb::Open);
         let rank = rank(home, verb, id, 0, 0);
         self.pattern(ir::Pattern { line: id, text, matcher: ir::Matcher::Always, grant }, rank, span);
+        id
     }
 
     fn push_line(

@@ -5,6 +5,7 @@
 mod block;
 pub(crate) mod content;
 mod line;
+mod past;
 mod program;
 mod said;
 mod scope;

@@ -8,7 +8,7 @@ use super::texts::Texts;
 use super::rules::{Sort, class, miss_rank, present, same_name, word};
 use super::values::Ready;
 use super::{Call, Stop};
-use crate::outside::Outside;
+use crate::outside::{Measure, Outside};
 use crate::run_match::Match;
 use crate::table::groups::{Group, Role};
 use crate::table::{Line, Verb};
@@ -184,7 +184,9 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             for rank in table.numbers(group.always)? {
                 let rank = rank?;
                 let line = table.line(table.line_of_rank(rank)?)?;
-                self.finding(&line, rank, sure, None, Value::Call, None)?;
+                if !self.counts_lines(&line)? {
+                    self.finding(&line, rank, sure, None, Value::Call, None)?;
+                }
             }
             for number in table.numbers(group.only)? {
                 let line = table.line(number?)?;
@@ -212,6 +214,12 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the line is about how many lines a text has.
+    pub(super) fn counts_lines(&self, line: &Line<'t>) -> Result<bool, Stop> {
+        let limit = self.matching.table.tail(line)?.and_then(|tail| tail.limit);
+        Ok(limit.is_some_and(|limit| limit.measure == Measure::Lines))
     }
 
     pub(super) fn finding(
@@ -261,7 +269,11 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             return Ok(());
         }
         let class = if sure { Class::Guard } else { Class::MaybeGuard };
-        self.report.finding(Found { decision, class, sure, rank, value, why, spot }, line.verb, line.block);
+        let found = Found { decision, class, sure, rank, value, why, spot };
+        if line.tail.is_some() {
+            return self.report.wait(line.id, found);
+        }
+        self.report.finding(found, line.verb, line.block);
         Ok(())
     }
 

@@ -266,7 +266,7 @@ impl<'t, 'f> Matching<'t, 'f> {
     }
 
     /// One run pattern against one command.
-    fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
+    pub(super) fn run(&mut self, at: u32, grant: bool, index: usize) -> Result<Match, Stop> {
         let facts = self.facts;
         self.words_of(index);
         let pattern = self.lists.pattern(at)?;
@@ -347,7 +347,7 @@ impl<'t, 'f> Matching<'t, 'f> {
         Ok(false)
     }
 
-    fn taken(
+    pub(super) fn taken(
         &mut self,
         pattern: &str,
         grant: bool,

@@ -7,6 +7,7 @@ mod candidates;
 mod guards;
 mod marks;
 mod matching;
+mod past;
 mod place;
 mod report;
 mod rules;
@@ -21,6 +22,7 @@ use crate::table::groups::Group;
 use crate::table::layout::Section;
 use crate::table::{Damaged, Table};
 use crate::verdict::Verdict;
+pub use past::happened;
 use report::Report;
 
 /// What a decision may know besides table and facts.
@@ -112,6 +114,7 @@ fn try_decide<'f>(
     if readings.len() > MOST_READINGS {
         report.floor(report::Value::Call, "the name of the tool can be read in too many ways".to_owned());
     }
+    past::resolve(table, facts, outside, &mut report)?;
     report.verdict(table, facts)
 }
 

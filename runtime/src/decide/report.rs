@@ -3,6 +3,7 @@
 //! INVARIANT: the deciding step is never dropped, however many are found; every verdict has a step.
 
 use super::Stop;
+use super::past::{MOST_WAITING, Waiting};
 use crate::facts::{Facts, TextRole};
 use crate::table::records::Matcher;
 use crate::table::{Table, Verb};
@@ -84,6 +85,8 @@ pub(super) struct Report {
     found: Vec<Found>,
     findings: Vec<(Found, Verb)>,
     maybe: BTreeSet<(u32, Value)>,
+    /// What asks the past first.
+    waiting: Vec<Waiting>,
     answered: bool,
 }
 
@@ -94,6 +97,7 @@ impl Report {
             found: Vec::new(),
             findings: Vec::new(),
             maybe: BTreeSet::new(),
+            waiting: Vec::new(),
             answered: false,
         }
     }
@@ -118,6 +122,20 @@ impl Report {
             self.best = Some(found.clone());
         }
         self.note(found);
+    }
+
+    /// What a line finds when the past is as it asks.
+    pub(super) fn wait(&mut self, line: u32, found: Found) -> Result<(), Stop> {
+        if self.waiting.len() >= MOST_WAITING {
+            return Err(Stop::Limit);
+        }
+        self.waiting.push(Waiting { line, found });
+        Ok(())
+    }
+
+    /// Everything that waits.
+    pub(super) fn waiting(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.waiting)
     }
 
     /// Something to tell that decides nothing.

@@ -7,8 +7,9 @@ use super::Stop;
 use super::guards::Judge;
 use super::report::{Spot, Value};
 use super::values::Ready;
-use crate::facts::{Facts, TextFact};
-use crate::outside::{Outside, Target};
+use super::past::too_long;
+use crate::facts::{Facts, TextFact, TextRole};
+use crate::outside::{Measure, Outside, Target};
 use crate::run_match::Match;
 use crate::secret::{self, Checksum, Conditions};
 use crate::table::groups::Group;
@@ -189,12 +190,15 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
         texts: &mut Texts<'f>,
         outside: &dyn Outside,
     ) -> Result<(), Stop> {
-        let guards: Vec<&(Group, Match)> =
-            guards.iter().filter(|(group, _)| group.content.count > 0 || group.checks.count > 0).collect();
+        let facts = self.matching.facts;
+        let counts = facts.texts.iter().any(|text| text.role == TextRole::File);
+        let wanted = |(group, _): &&(Group, Match)| {
+            group.content.count > 0 || group.checks.count > 0 || counts && group.always.count > 0
+        };
+        let guards: Vec<&(Group, Match)> = guards.iter().filter(wanted).collect();
         if guards.is_empty() {
             return Ok(());
         }
-        let facts = self.matching.facts;
         let scans = guards.iter().any(|(group, _)| group.content.count > 0);
         for index in 0..facts.texts.len().min(MOST_TEXTS) {
             let Some(text) = facts.texts.get(index) else { continue };
@@ -208,6 +212,12 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                     continue;
                 }
                 let sure = lies == Match::Certain;
+                if text.role == TextRole::File {
+                    self.lines(group, text, (index, ready), sure)?;
+                }
+                if group.content.count == 0 && group.checks.count == 0 {
+                    continue;
+                }
                 if !text.gap.is_empty() {
                     self.report.floor(Value::Text(index), text.gap.clone());
                 }
@@ -233,6 +243,29 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 self.checks(group, outside, Target::Command(index), (Value::Command(index), ready), sure)?;
             }
             self.checks(group, outside, Target::Call, (Value::Call, None), sure)?;
+        }
+        Ok(())
+    }
+
+    /// Limits on how many lines a file has.
+    fn lines(
+        &mut self,
+        group: &Group,
+        text: &TextFact,
+        (index, ready): (usize, Option<&Ready<'_>>),
+        sure: bool,
+    ) -> Result<(), Stop> {
+        let table = self.matching.table;
+        for rank in table.numbers(group.always)? {
+            let rank = rank?;
+            let line: Line<'t> = table.line(table.line_of_rank(rank)?)?;
+            let limit = table.tail(&line)?.and_then(|tail| tail.limit);
+            let Some(limit) = limit.filter(|limit| limit.measure == Measure::Lines) else { continue };
+            let lines = text.after.lines().count();
+            if lines > limit.over as usize {
+                let why = Some(too_long(&limit, lines));
+                self.finding(&line, rank, sure, ready, Value::Text(index), why)?;
+            }
         }
         Ok(())
     }

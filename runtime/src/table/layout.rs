@@ -55,7 +55,8 @@ pub enum Section {
     /// One record: name (text), default (0 none, 1 allow, 2 host, 3 ask, 4 deny), its file and line, ask timeout + 1,
     /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
     /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs; (offset, length) of the automata
-    /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded; then whether there are checks.
+    /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded; then whether there are checks
+    /// or counts of lines, and whether the past is asked.
     Info,
     /// UTF-8 text; a text is (offset, length).
     Texts,
@@ -72,7 +73,8 @@ pub enum Section {
     /// Kind, name, place, scope, withins (numbers), because, suggest, ask timeout + 1, opens + 1, has until, until
     /// (low, high), owner, lines (numbers), mask of the kinds of its lines.
     Blocks,
-    /// Block, verb, kind, argument, because, suggest, place, excepts (range), patterns (numbers: ranks).
+    /// Block, verb, kind, argument, because, suggest, place, excepts (range), patterns (numbers: ranks),
+    /// number in [`Section::Tails`] + 1.
     Lines,
     /// By rank - 1: line, text, matcher, grant, and what the matcher is: text or offset or mask.
     Patterns,
@@ -108,6 +110,23 @@ pub enum Section {
     Secrets,
     /// What the scanner reads.
     Scan,
+    /// Measure + 1 (0: no limit), over, window, its seconds or past, by tool, key (low, high), window as it is said (text);
+    /// 0 no condition, 1 when, 2 unless, its past, its since + 1; whether it flags the session.
+    Tails,
+    /// Kind, key (low, high), matchers (range of [`Section::Excepts`]), as written (text).
+    Pasts,
+}
+
+/// How far back a limit counts.
+pub mod window {
+    /// In the call itself.
+    pub const CALL: u32 = 0;
+    /// So many seconds.
+    pub const SECONDS: u32 = 1;
+    /// Since the session began.
+    pub const SESSION: u32 = 2;
+    /// Since a fact of the past.
+    pub const SINCE: u32 = 3;
 }
 
 /// The word of [`Section::Info`] at which the automata over sets begin.
@@ -121,10 +140,10 @@ pub fn set_id(set: u32, except: bool) -> Option<u32> {
 }
 
 /// How many sections there are.
-pub const SECTIONS: usize = 24;
+pub const SECTIONS: usize = 26;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
-pub const WIDTH: [usize; SECTIONS] = [28, 1, 2, 1, 2, 8, 4, 22, 15, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1];
+pub const WIDTH: [usize; SECTIONS] = [29, 1, 2, 1, 2, 8, 4, 22, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 13, 7];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;

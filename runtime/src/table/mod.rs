@@ -6,6 +6,7 @@
 mod error;
 pub(crate) mod groups;
 pub mod layout;
+pub(crate) mod past;
 mod programs;
 pub(crate) mod read;
 pub(crate) mod records;
@@ -163,6 +164,12 @@ impl<'a> Table<'a> {
     #[must_use]
     pub fn looks_at_texts(&self) -> bool {
         self.rows(Section::Needles).len() > 0 || self.flags_checks()
+    }
+
+    /// Whether a decision may need the record of a session.
+    #[must_use]
+    pub fn asks_the_past(&self) -> bool {
+        self.row(Section::Info, 0).and_then(|row| row.word(28)).is_ok_and(|word| word != 0)
     }
 
     fn flags_checks(&self) -> bool {

@@ -222,6 +222,8 @@ pub struct Line<'a> {
     pub(crate) line: u32,
     pub(crate) excepts: Range,
     pub(crate) patterns: Range,
+    /// Number of what it asks of the past.
+    pub(crate) tail: Option<u32>,
 }
 
 /// One spelling of one pattern.
@@ -269,7 +271,7 @@ impl View {
     pub(crate) const ALL: [View; 3] = [View::Added, View::Before, View::After];
 }
 
-fn more(word: u32) -> Option<u32> {
+pub(super) fn more(word: u32) -> Option<u32> {
     word.checked_sub(1)
 }
 
@@ -439,6 +441,7 @@ impl<'a> Table<'a> {
             line: row.word(10)?,
             excepts: row.range(11)?,
             patterns: row.range(13)?,
+            tail: more(row.word(15)?),
         })
     }
 
@@ -499,7 +502,7 @@ impl<'a> Table<'a> {
         }))
     }
 
-    fn matcher(&self, kind: u32, a: u32, b: u32) -> Read<Matcher<'a>> {
+    pub(super) fn matcher(&self, kind: u32, a: u32, b: u32) -> Read<Matcher<'a>> {
         Ok(match kind {
             matcher::PATH => Matcher::Path(self.text(a, b)?),
             matcher::DOMAIN => Matcher::Domain(self.text(a, b)?),

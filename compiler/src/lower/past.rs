@@ -1,0 +1,236 @@
+//! What lines say about the session: limits, conditions, and what they leave behind.
+//!
+//! INVARIANT: only guards ask the past, since what is remembered only tightens; what cannot be counted is an error.
+
+use super::line::Home;
+use super::subject::{Found, Lowered};
+use super::{Builder, number};
+use crate::code::Code;
+use crate::ir;
+use crate::lists::Quoted;
+use crate::pattern::path;
+use policy_grammar::ast::{self, ConditionTest, Obligation, Quantity, Window};
+use policy_grammar::source::Span;
+use policy_runtime::checksum;
+use policy_runtime::outside::{KEPT_SECONDS, Measure, PastKind};
+
+impl Builder<'_> {
+    /// Whether everything that the line says about session, hour and obligations can be enforced; says what cannot.
+    pub(super) fn enforceable(&mut self, home: &Home<'_>, line: &ast::Line) -> bool {
+        use ast::Subject;
+        let subject = line.subject.as_ref();
+        let measure = subject.and_then(|subject| match &subject.node {
+            Subject::Measure(word) => Some(word),
+            _ => None,
+        });
+        let refused = if let Some(subject) = subject
+            && matches!(
+                subject.node,
+                Subject::Payee(_)
+                    | Subject::PayeeTest(_)
+                    | Subject::Network(_)
+                    | Subject::Asset(_)
+                    | Subject::Scheme(_)
+                    | Subject::Seller(_)
+                    | Subject::Call(_)
+            ) {
+            Some((Code::NotYetPayment, "payment lines", subject.span))
+        } else if let Some(word) = measure
+            && Measure::of(&word.node).is_none()
+        {
+            Some((Code::NotYetLimit, "limits on payments", word.span))
+        } else if let Some(tally) = &line.tally
+            && !matches!(tally.over.node, Quantity::Integer(_))
+        {
+            Some((Code::NotYetLimit, "limits on payments", tally.over.span))
+        } else if let Some(by) = line.tally.as_ref().and_then(|tally| tally.by.as_ref())
+            && matches!(by.node.as_str(), "payee" | "seller")
+        {
+            Some((Code::NotYetLimit, "limits on payments", by.span))
+        } else if let Some(condition) = &line.condition
+            && !matches!(condition.test, ConditionTest::Session { .. })
+        {
+            Some((Code::NotYetCondition, "conditions on the hour or the fence", condition.span))
+        } else if let Some(obligation) = &line.obligation
+            && obligation.node == Obligation::FileContent
+        {
+            Some((Code::NotYetObligation, "`then file content`", obligation.span))
+        } else {
+            None
+        };
+        if let Some((code, what, span)) = refused {
+            self.sink.push(
+                code.error(format!("this version cannot enforce {what}"), span, "not enforced yet")
+                    .with_help("remove the line until it can be enforced; nothing is accepted and ignored"),
+            );
+            return false;
+        }
+        let asks = line.tally.as_ref().map(|tally| tally.span);
+        let asks = asks.or(line.condition.as_ref().map(|condition| condition.span));
+        let asks = asks.or(line.obligation.as_ref().map(|obligation| obligation.span));
+        let asks = asks.or(measure.map(|word| word.span));
+        if let Some(span) = asks
+            && (home.instance.kind != ir::BlockKind::Guard || line.verb.node == ast::Verb::Only)
+        {
+            self.sink.push(
+                Code::StateOutsideGuard
+                    .error("what happened before only tightens", span, "only a guard looks at the session")
+                    .with_help("move the line into a guard, with `info`, `warn`, `ask` or `deny`"),
+            );
+            return false;
+        }
+        line.tally.as_ref().is_none_or(|tally| self.countable(measure, tally))
+    }
+
+    fn countable(&mut self, measure: Option<&ast::Text>, tally: &ast::Tally) -> bool {
+        let word = measure.map(|word| word.node.as_str());
+        let (message, span, help) = match (&tally.window, &tally.by) {
+            (Some(_), _) if word == Some("lines") => {
+                ("`lines` are those of one text", tally.span, "leave the window out: `lines over 500`")
+            }
+            (None, _) if matches!(word, Some("calls" | "repeats")) => {
+                ("a count of calls needs a window", tally.span, "write how far back it counts, such as `per 10m` or `per session`")
+            }
+            (Some(Window::Per(seconds)), _) if seconds.node == 0 || seconds.node > u64::from(KEPT_SECONDS) => (
+                "the record of a session does not reach so far",
+                seconds.span,
+                "write a window of a second to 14 days, or `per session`",
+            ),
+            (_, Some(by)) if !matches!(by.node.as_str(), "session" | "tool") => {
+                ("calls are not counted by this", by.span, "write `by tool` or `by session`")
+            }
+            _ if matches!(tally.over.node, Quantity::Integer(n) if n >= u64::from(u32::MAX)) => {
+                ("nothing is counted so far", tally.over.span, "write a smaller number")
+            }
+            _ => return true,
+        };
+        self.sink.push(Code::BadLimit.error(message, span, "cannot be counted").with_help(help));
+        false
+    }
+
+    /// `calls`, `repeats` and `lines`: the line matches every call, and its count decides.
+    pub(super) fn measure(&mut self, word: &ast::Text, line: &ast::Line) -> Option<Lowered> {
+        let Some(tally) = &line.tally else {
+            self.sink.push(
+                Code::BadLimit
+                    .error(format!("`{}` says no number", word.node), word.span, "how many?")
+                    .with_help(format!("write `{} over 10 per session`", word.node)),
+            );
+            return None;
+        };
+        let shown = self.sources.slice(Span { start: word.span.start, ..tally.span }).to_owned();
+        let text = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = Found { text, matcher: ir::Matcher::Always, words: 0, bytes: 0, span: word.span };
+        let arg = String::new();
+        Some(Lowered { kind: ir::Kind::Call, arg, patterns: vec![found], excepts: Vec::new() })
+    }
+
+    /// Keeps what the line asks of the past.
+    pub(super) fn tail(&mut self, home: &Home<'_>, id: ir::LineId, line: &ast::Line) {
+        if line.tally.is_none() && line.condition.is_none() && line.obligation.is_none() {
+            return;
+        }
+        let limit = line.tally.as_ref().map(|tally| self.limit(home, line, tally));
+        let condition = line.condition.as_ref().and_then(|condition| {
+            let ConditionTest::Session { past, since } = &condition.test else { return None };
+            Some(ir::Condition {
+                unless: condition.unless,
+                past: self.past(home, past),
+                since: since.as_ref().map(|since| self.past(home, since)),
+            })
+        });
+        let flags = line.obligation.is_some();
+        self.policy.tails.push(ir::Tail { line: id, limit, condition, flags });
+    }
+
+    fn limit(&mut self, home: &Home<'_>, line: &ast::Line, tally: &ast::Tally) -> ir::Limit {
+        let measure = match line.subject.as_ref().map(|subject| &subject.node) {
+            Some(ast::Subject::Measure(word)) => Measure::of(&word.node).unwrap_or(Measure::Matches),
+            _ => Measure::Matches,
+        };
+        let over = match tally.over.node {
+            Quantity::Integer(n) => u32::try_from(n).unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        let window = match &tally.window {
+            None => ir::Window::Call,
+            Some(Window::Per(seconds)) => ir::Window::Seconds(super::seconds(seconds.node)),
+            Some(Window::PerSession(_)) => ir::Window::Session,
+            Some(Window::Since(past)) => ir::Window::Since(self.past(home, past)),
+        };
+        let shown = tally.window.as_ref().map_or(String::new(), |window| match window {
+            Window::Per(seconds) => format!("in {}", self.sources.slice(seconds.span)),
+            Window::PerSession(_) => "in this session".to_owned(),
+            Window::Since(past) => format!("since {}", self.shown(past)),
+        });
+        let by_tool = tally.by.as_ref().is_some_and(|by| by.node == "tool");
+        // Two layers with the same line count together, and count one call once.
+        let place = home.instance.folders.join("\0");
+        let text = self.sources.slice(line.span).split_whitespace().collect::<Vec<_>>().join(" ");
+        let key = checksum(format!("{}\0{place}\0{text}", home.instance.name).as_bytes());
+        ir::Limit { measure, over, window, by_tool, key, shown }
+    }
+
+    fn shown(&self, past: &ast::Past) -> String {
+        let (word, span) = match past {
+            ast::Past::Flagged(_) => return "the session was flagged".to_owned(),
+            ast::Past::Ran(_, span) => ("ran", *span),
+            ast::Past::Read(_, span) => ("read", *span),
+            ast::Past::Wrote(_, span) => ("wrote", *span),
+        };
+        let text = self.sources.slice(span).split_whitespace().collect::<Vec<_>>().join(" ");
+        if text.starts_with(word) { text } else { format!("{word} {text}") }
+    }
+
+    /// The number of a fact of the past.
+    fn past(&mut self, home: &Home<'_>, past: &ast::Past) -> u32 {
+        let file = home.instance.file;
+        let lists = self.lists;
+        let (kind, mut matchers) = match past {
+            ast::Past::Flagged(_) => (PastKind::Flagged, Vec::new()),
+            ast::Past::Ran(items, _) => {
+                let mut out: Vec<(String, ir::Matcher)> = Vec::new();
+                for (pattern, span) in lists.runs(file, items, self.sink) {
+                    for spelled in self.spelled(pattern, span, false) {
+                        out.push((pattern.text.clone(), ir::Matcher::Run(spelled.pattern)));
+                    }
+                }
+                (PastKind::Ran, out)
+            }
+            ast::Past::Read(list, _) => (PastKind::Read, self.past_paths(home, list)),
+            ast::Past::Wrote(list, _) => (PastKind::Wrote, self.past_paths(home, list)),
+        };
+        matchers.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut name = kind.word().to_owned();
+        let mut last = None;
+        for (text, _) in &matchers {
+            if last != Some(text) {
+                name.push('\0');
+                name.push_str(text);
+            }
+            last = Some(text);
+        }
+        let key = checksum(name.as_bytes());
+        if let Some(at) = self.policy.pasts.iter().position(|past| past.key == key) {
+            return number(at);
+        }
+        let text = self.shown(past);
+        let matchers = matchers.into_iter().map(|(_, matcher)| matcher).collect();
+        self.policy.pasts.push(ir::Past { kind, matchers, key, text });
+        number(self.policy.pasts.len() - 1)
+    }
+
+    fn past_paths(&mut self, home: &Home<'_>, list: &ast::List) -> Vec<(String, ir::Matcher)> {
+        let mut out = Vec::new();
+        for Quoted { text, span } in self.lists.patterns(home.instance.file, list, self.sink) {
+            match path::path(&text, &home.instance.folders) {
+                Ok(all) => out.extend(all.into_iter().map(|s| {
+                    let folded = policy_runtime::fold::fold(&s.glob);
+                    (folded.clone(), ir::Matcher::Path(folded))
+                })),
+                Err(problem) => self.sink.push(problem.diagnostic(&text, span)),
+            }
+        }
+        out
+    }
+}

@@ -1,0 +1,250 @@
+//! What happened before in a session: who keeps it, and what one call asks of it and leaves behind.
+//!
+//! INVARIANT: one call counts once, however many tables ask; what cannot be told is said so, and never taken for "nothing
+//! happened". What is remembered only tightens.
+
+mod memory;
+
+pub use memory::Memory;
+
+use crate::checks::Checks;
+use policy_hosts::call::Call;
+use policy_runtime::checksum;
+use policy_runtime::facts::{Access, Facts};
+use policy_runtime::outside::{Adds, Answer, Event, Outside, PastKind, Question, Remark, Target};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+
+/// Most files of one call that are remembered.
+const MOST_FILES: usize = 256;
+
+/// Whose record, and which call of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Entry {
+    /// The folder of our own state.
+    pub state: PathBuf,
+    /// The host.
+    pub host: String,
+    /// The host's session id; empty: the project's own session, which is everything that happened in the project of late.
+    pub session: String,
+    /// The project.
+    pub project: String,
+    /// Digest of the tool's name.
+    pub tool: u64,
+    /// Digest of tool and arguments.
+    pub call: u64,
+    /// Now, milliseconds since the epoch.
+    pub now_ms: i64,
+}
+
+/// What a call leaves behind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Note {
+    /// What it does, by the facts that a table names.
+    pub events: Vec<Event>,
+    /// It ran, and succeeded.
+    pub succeeded: bool,
+    /// Blocks that flag the session.
+    pub flags: BTreeSet<String>,
+    /// Files that it wrote.
+    pub wrote: Vec<String>,
+}
+
+/// What a record of a session holds, for a person or a client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Blocks that flagged the session.
+    pub flags: Vec<String>,
+    /// Rules whose warnings and remarks are not shown.
+    pub suppressed: Vec<String>,
+    /// Files that were written, with how often.
+    pub files: Vec<(String, u64)>,
+}
+
+/// A change of what is suppressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suppress<'a> {
+    /// Do not show this rule.
+    Add(&'a str),
+    /// Show it again.
+    Remove(&'a str),
+    /// Show all again.
+    Clear,
+}
+
+/// Keeps what happened.
+pub trait Store: Debug {
+    /// Adds what the questions count and answers them, at one moment.
+    ///
+    /// # Errors
+    /// When the record cannot be used: the cause, as a clause.
+    fn ask(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String>;
+
+    /// Remembers what a call did.
+    ///
+    /// # Errors
+    /// As [`Store::ask`].
+    fn record(&self, entry: &Entry, note: &Note) -> Result<(), String>;
+
+    /// What is known of the session.
+    ///
+    /// # Errors
+    /// As [`Store::ask`].
+    fn told(&self, entry: &Entry) -> Result<Told, String>;
+
+    /// Changes what is suppressed.
+    ///
+    /// # Errors
+    /// As [`Store::ask`].
+    fn suppress(&self, entry: &Entry, change: Suppress<'_>) -> Result<(), String>;
+}
+
+/// The file of the record.
+pub fn record_file(state: &Path) -> PathBuf {
+    state.join("sessions").join("record.db")
+}
+
+/// The name under which a flag is an event.
+pub fn flagged() -> u64 {
+    checksum(PastKind::Flagged.word().as_bytes())
+}
+
+/// The record as one call asks it.
+pub(crate) struct Asking<'a> {
+    store: Keeper<'a>,
+    pub(crate) entry: Entry,
+    known: RefCell<Vec<(Question, Answer)>>,
+    flags: RefCell<BTreeSet<String>>,
+}
+
+/// Who keeps the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Keeper<'a> {
+    /// A call of no session: nothing happened before.
+    Fresh,
+    /// A session whose record nobody keeps here.
+    Nobody,
+    /// This.
+    Store(&'a dyn Store),
+}
+
+impl<'a> Asking<'a> {
+    pub(crate) fn new(store: Keeper<'a>, entry: Entry) -> Asking<'a> {
+        Asking { store, entry, known: RefCell::default(), flags: RefCell::default() }
+    }
+
+    /// Remembers what the call did, unless it was refused or is no call.
+    pub(crate) fn record(&self, call: &Call, denied: bool, mut events: Vec<Event>, facts: &Facts) -> Option<String> {
+        let Keeper::Store(store) = self.store else { return None };
+        let mut note = Note { flags: self.flags.take(), ..Note::default() };
+        let ran = call.event == "post_tool_use";
+        if ran || call.event == "pre_tool_use" && !denied {
+            events.sort_unstable();
+            events.dedup();
+            note.events = events;
+            note.succeeded = ran && !failed(&call.output);
+            if ran {
+                note.wrote = wrote(facts);
+            }
+        }
+        if note.events.is_empty() && note.flags.is_empty() && note.wrote.is_empty() {
+            return None;
+        }
+        store.record(&self.entry, &note).err()
+    }
+}
+
+/// Questions about one count are one, whichever table asks.
+fn same(a: &Question, b: &Question) -> bool {
+    match (a, b) {
+        (
+            Question::Count { key: a, window: of_a, by_tool: tool_a, .. },
+            Question::Count { key: b, window: of_b, by_tool: tool_b, .. },
+        ) => (a, of_a, tool_a) == (b, of_b, tool_b),
+        _ => a == b,
+    }
+}
+
+impl Outside for Asking<'_> {
+    fn check(&self, name: &str, options: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>> {
+        Checks.check(name, options, facts, target)
+    }
+
+    fn past(&self, questions: &[Question]) -> Vec<Answer> {
+        let mut known = self.known.borrow_mut();
+        let mut fresh: Vec<Question> = Vec::new();
+        for question in questions {
+            let seen = |other: &Question| same(other, question);
+            if !known.iter().any(|(old, _)| seen(old)) && !fresh.iter().any(seen) {
+                fresh.push(question.clone());
+            }
+        }
+        if !fresh.is_empty() {
+            let answers = match self.store {
+                Keeper::Fresh => Ok(fresh.iter().map(first).collect()),
+                Keeper::Nobody => Err("nobody here keeps a record of sessions".to_owned()),
+                Keeper::Store(store) => store.ask(&self.entry, &fresh),
+            };
+            let answers: Vec<Answer> = match answers {
+                Ok(answers) => answers,
+                Err(cause) => fresh.iter().map(|_| Answer::Unknown(cause.clone())).collect(),
+            };
+            known.extend(fresh.into_iter().zip(answers));
+        }
+        let answer = |question: &Question| {
+            let found = known.iter().find(|(old, _)| same(old, question)).map(|(_, answer)| answer.clone());
+            found.unwrap_or_else(|| Answer::Unknown("there was no answer".to_owned()))
+        };
+        questions.iter().map(answer).collect()
+    }
+
+    fn flag(&self, block: &str) {
+        self.flags.borrow_mut().insert(block.to_owned());
+    }
+}
+
+/// The answer of a session in which nothing happened.
+fn first(question: &Question) -> Answer {
+    match question {
+        Question::Happened { .. } => Answer::Happened(false),
+        Question::Count { adds, .. } => Answer::Count(match adds {
+            Adds::Values(values) => values.len() as u64,
+            Adds::New(new) => u64::from(*new),
+            Adds::Repeat => 0,
+        }),
+    }
+}
+
+/// Whether a tool that gave something back says itself that it failed.
+fn failed(output: &Value) -> bool {
+    let Value::Object(fields) = output else { return false };
+    let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|name| fields.get(*name)?.as_i64());
+    let says = |name: &str, wanted: bool| fields.get(name).and_then(Value::as_bool) == Some(wanted);
+    code.is_some_and(|code| code != 0)
+        || says("success", false)
+        || says("is_error", true)
+        || says("isError", true)
+        || says("interrupted", true)
+        || fields.get("error").is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)))
+}
+
+/// The files that a call surely writes.
+fn wrote(facts: &Facts) -> Vec<String> {
+    let written = facts.paths.iter().filter(|path| path.access.any(Access::WRITE.and(Access::DELETE)));
+    let names = written.filter_map(|path| {
+        let views = || path.names.first().into_iter().flat_map(|name| &name.views);
+        views().find(|view| view.starts_with('/')).or_else(|| views().next()).cloned()
+    });
+    names.take(MOST_FILES).collect()
+}
+
+/// The digests of a call.
+pub(crate) fn digests(call: &Call) -> (u64, u64) {
+    let server = call.server.as_deref().unwrap_or_default();
+    let tool = format!("{server}\0{}", call.tool).to_lowercase();
+    let all = format!("{tool}\0{}", call.arguments);
+    (checksum(tool.as_bytes()), checksum(all.as_bytes()))
+}

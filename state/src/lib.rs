@@ -1,0 +1,3 @@
+//! The record of sessions in SQLite.
+//!
+//! INVARIANT: none.
