@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         && !asks_for_help(&words)
         && commands::hook::asked(&words).is_none()
     {
-        return policy_hook::run(&words, flavor, &policy_engine::work::Here);
+        return policy_hook::run(&words, flavor, &policy_engine::work::Here, &policy_state::Sqlite);
     }
     if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
         output::complain(

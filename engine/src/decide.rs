@@ -3,7 +3,7 @@
 //! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
 
 use crate::cache::now_ns;
-use crate::checks::Checks;
+use crate::past::{self, Asking, Entry, Keeper, Store};
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
 use crate::discover::{Found, MAX_STEPS, Search, standing};
 use crate::layers::{Default_, Layer, Layers};
@@ -17,7 +17,8 @@ use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{DiskResolver, FileText, NoResolver, Resolution, Resolver, extract, texts};
 use policy_runtime::Context;
 use policy_runtime::facts::{Facts, Form, PathFact, TextFact};
-use policy_runtime::verdict::Verdict;
+use policy_runtime::outside::Event;
+use policy_runtime::verdict::{Decision, Finding, Severity, Verdict};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -67,6 +68,8 @@ pub struct Engine {
     options: Options,
     layers: Layers,
     search: Search,
+    /// Who keeps what happened before.
+    store: Option<&'static dyn Store>,
     /// For the root it was made for: what is on a network is looked at only there and at home.
     resolver: (PathBuf, DiskResolver),
     /// What the file of the call holds, as its caller tells it.
@@ -99,7 +102,13 @@ impl Engine {
     pub fn new(folders: Folders, options: Options) -> Engine {
         let layers = Layers::new(&folders, options.care, options.caching, options.compiler);
         let resolver = (PathBuf::new(), DiskResolver::default());
-        Engine { folders, options, layers, search: Search::default(), resolver, told: None }
+        Engine { folders, options, layers, search: Search::default(), store: None, resolver, told: None }
+    }
+
+    /// With a record of what happens in sessions.
+    #[must_use]
+    pub fn with_store(self, store: &'static dyn Store) -> Engine {
+        Engine { store: Some(store), ..self }
     }
 
     /// The layers that hold in a folder.
@@ -117,9 +126,21 @@ impl Engine {
 
     /// Decides one call.
     pub fn decide(&mut self, call: &Call) -> Answer {
-        let answer = self.judge(call);
+        let _folders = open::remember_folders();
+        let scene = self.scene(call);
+        let asking = Asking::new(self.keeper(), self.entry(call, &scene));
+        let (mut answer, mut events) = self.judge(call, scene, &asking);
         // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
-        if self.layers.mend() { self.judge(call) } else { answer }
+        if self.layers.mend() {
+            let scene = self.scene(call);
+            (answer, events) = self.judge(call, scene, &asking);
+        }
+        let denied = answer.verdict.decision == Decision::Deny;
+        if let Some(cause) = asking.record(call, denied, events, &answer.facts) {
+            at_least_ask(&mut answer.verdict, &format!("what the call does cannot be remembered: {cause}"));
+        }
+        self.suppress(&asking.entry, &mut answer.verdict);
+        answer
     }
 
     /// Decides one call whose file holds this text now, whatever is on disk.
@@ -130,10 +151,44 @@ impl Engine {
         answer
     }
 
-    fn judge(&mut self, call: &Call) -> Answer {
-        let _folders = open::remember_folders();
+    fn keeper(&self) -> Keeper<'static> {
+        match self.store {
+            _ if !self.options.sessions => Keeper::Fresh,
+            Some(store) => Keeper::Store(store),
+            None => Keeper::Nobody,
+        }
+    }
+
+    fn entry(&self, call: &Call, scene: &Scene) -> Entry {
+        let (tool, digest) = past::digests(call);
+        Entry {
+            state: self.folders.state.clone(),
+            host: call.host.clone(),
+            session: call.session.clone(),
+            project: scene.root.to_string_lossy().into_owned(),
+            tool,
+            call: digest,
+            now_ms: now_ns() / 1_000_000,
+        }
+    }
+
+    /// Takes away the warnings and remarks of rules that a person does not want to see in this session.
+    fn suppress(&self, entry: &Entry, verdict: &mut Verdict) {
+        let hidable = |finding: &Finding| finding.severity < Severity::Error;
+        let Some(store) = self.store else { return };
+        if !verdict.findings.iter().any(hidable) || !past::record_file(&self.folders.state).exists() {
+            return;
+        }
+        // What cannot be read hides nothing.
+        let Ok(told) = store.told(entry) else { return };
+        let steps = &verdict.steps;
+        let asks = |rule: &str| steps.iter().any(|step| step.rule == rule && step.decision >= Decision::Ask);
+        let hidden = |finding: &Finding| told.suppressed.contains(&finding.rule) && !asks(&finding.rule);
+        verdict.findings.retain(|finding| !(hidable(finding) && hidden(finding)));
+    }
+
+    fn judge(&mut self, call: &Call, mut scene: Scene, asking: &Asking<'_>) -> (Answer, Vec<Event>) {
         self.resolver.1.forget();
-        let mut scene = self.scene(call);
         if self.options.resolve_links && self.resolver.0 != scene.root {
             let resolver = DiskResolver::new(&[&self.folders.home, &scene.root]);
             self.resolver = (scene.root.clone(), resolver);
@@ -145,13 +200,17 @@ impl Engine {
         let layers = self.layers_of(&scene);
         // What is known of programs and where things are is mostly the same for all layers: then so are the facts.
         let mut known = vec![Known { places, layer: always, facts, texts: false }];
-        let verdicts = layers.iter().map(|layer| self.ask(call, &scene, layer, &mut known)).collect();
+        let mut events = Vec::new();
+        let verdicts = layers
+            .iter()
+            .map(|layer| self.ask(call, &scene, layer, &mut known, (asking, &mut events)))
+            .collect();
         let mut verdict = combine(verdicts);
         let facts = known.swap_remove(0).facts;
         for cause in scene.problem.iter().chain(&problem) {
             at_least_ask(&mut verdict, cause);
         }
-        Answer { verdict, facts, layers }
+        (Answer { verdict, facts, layers }, events)
     }
 
     fn scene(&mut self, call: &Call) -> Scene {
@@ -317,7 +376,14 @@ impl Engine {
         }
     }
 
-    fn ask(&self, call: &Call, scene: &Scene, layer: &Rc<Layer>, known: &mut Vec<Known>) -> Verdict {
+    fn ask(
+        &self,
+        call: &Call,
+        scene: &Scene,
+        layer: &Rc<Layer>,
+        known: &mut Vec<Known>,
+        (asking, events): (&Asking<'_>, &mut Vec<Event>),
+    ) -> Verdict {
         let bytes = match &layer.table {
             Ok(bytes) => bytes,
             // SECURITY: the cause may quote a project's own words.
@@ -348,7 +414,13 @@ impl Engine {
             *texts = true;
             facts.texts = self.texts(call, facts);
         }
-        let verdict = policy_runtime::decide_with(&table, facts, &Context { today: today() }, &Checks);
+        let verdict = policy_runtime::decide_with(&table, facts, &Context { today: today() }, asking);
+        if table.asks_the_past() {
+            match policy_runtime::happened(&table, facts) {
+                Ok(own) => events.extend(own),
+                Err(error) => return refusal(&format!("`{}`: {error}", layer.name)),
+            }
+        }
         match &layer.stale {
             _ if layer.restricted => restrict(verdict),
             Some(cause) => stale(verdict, cause),

@@ -15,6 +15,7 @@ mod dry_run;
 pub mod explain;
 pub mod layers;
 pub mod open;
+pub mod past;
 pub mod places;
 pub mod programs;
 pub mod reload;

@@ -1,13 +1,15 @@
-//! What is to be compiled, and who does it: this process, or another one.
+//! What is to be compiled or remembered, and who does it: this process, or another one.
 //!
-//! INVARIANT: a process without a compiler never answers in its place: it hears that one is needed.
+//! INVARIANT: a process without a compiler or a record never answers in its place: it hears that one is needed.
 
 use crate::cache::Source;
 use crate::compile::{self, Compilation, Kind};
 use crate::doing;
 use crate::open::{Care, FileError};
+use crate::past::{Entry, Note, Store, Suppress, Told};
 use crate::sources::Loader;
 use crate::trust::Copy;
+use policy_runtime::outside::{Answer, Question};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,9 +91,35 @@ static NEEDED: AtomicBool = AtomicBool::new(false);
 pub struct Elsewhere;
 
 impl Elsewhere {
-    /// Whether something had to be compiled.
+    /// Whether something had to be compiled, or the record of sessions was needed.
     pub fn needed() -> bool {
         NEEDED.load(Ordering::Relaxed)
+    }
+}
+
+impl Elsewhere {
+    fn need<T>() -> Result<T, String> {
+        NEEDED.store(true, Ordering::Relaxed);
+        Err("the record of sessions is kept by `policy`".to_owned())
+    }
+}
+
+/// Keeps no record either.
+impl Store for Elsewhere {
+    fn ask(&self, _entry: &Entry, _questions: &[Question]) -> Result<Vec<Answer>, String> {
+        Elsewhere::need()
+    }
+
+    fn record(&self, _entry: &Entry, _note: &Note) -> Result<(), String> {
+        Elsewhere::need()
+    }
+
+    fn told(&self, _entry: &Entry) -> Result<Told, String> {
+        Elsewhere::need()
+    }
+
+    fn suppress(&self, _entry: &Entry, _change: Suppress<'_>) -> Result<(), String> {
+        Elsewhere::need()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{DENY, Flavor, complain, complain_bytes};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
+use policy_engine::past::Store;
 use policy_engine::places::Folders;
 use policy_engine::work::{Compiler, Elsewhere};
 use policy_hosts::Host;
@@ -28,7 +29,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the command.
-pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) -> ExitCode {
+pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler, store: &'static dyn Store) -> ExitCode {
     let given = hand_over::asked_by_the_small_one(words);
     let words = read_words(given);
     let name = match &words {
@@ -43,7 +44,7 @@ pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler) 
     };
     guard(host);
     let reply = match words {
-        Ok(words) => match answer(host, &words, flavor, compiler) {
+        Ok(words) => match answer(host, &words, flavor, (compiler, store)) {
             Ok(Said::Reply(reply)) => reply,
             Ok(Said::Elsewhere(event)) => hand_over::to_policy(host, given, &event),
             Err(cause) => fail(host, &cause),
@@ -149,7 +150,7 @@ fn write_all(to: &impl AsFd, bytes: &[u8]) -> std::io::Result<()> {
 enum Said {
     /// An answer.
     Reply(Reply),
-    /// Something has to be compiled, which this program does not do: the event as it was read.
+    /// Something has to be compiled or remembered, which this program does not do: the event as it was read.
     Elsewhere(Vec<u8>),
 }
 
@@ -157,7 +158,7 @@ fn answer(
     host: &'static dyn Host,
     words: &Words,
     flavor: Flavor,
-    compiler: &'static dyn Compiler,
+    (compiler, store): (&'static dyn Compiler, &'static dyn Store),
 ) -> Result<Said, String> {
     let event = read_event(&mut std::io::stdin().lock()).map_err(|error| error.to_string())?;
     remember(&event);
@@ -196,7 +197,7 @@ fn answer(
     prepare(host, "it was still deciding the call");
     // The audit line goes to the folder that the session's record was in.
     let folders_of_now = policy_engine::open::remember_folders();
-    let mut engine = Engine::new(folders, options);
+    let mut engine = Engine::new(folders, options).with_store(store);
     let mut answer = engine.decide(&call);
     if Elsewhere::needed() {
         return Ok(Said::Elsewhere(event));
