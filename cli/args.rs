@@ -143,6 +143,11 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
         after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json"
     )]
     Audit(AuditArgs),
+    /// Do not show the warnings and remarks of a rule for a session; errors are always shown.
+    #[command(
+        after_help = "Examples:\n  policy suppress drift-detector\n  policy suppress --list\n  policy suppress --remove drift-detector\n  policy suppress drift-detector --session 0f3c --host claude-code"
+    )]
+    Suppress(SuppressArgs),
     /// Answer an agent's questions about calls before they are made: an MCP server on standard input and output.
     #[command(after_help = "\
 Examples:
@@ -401,6 +406,30 @@ pub(crate) struct McpArgs {
     /// The protocol has the output for itself.
     #[command(flatten)]
     pub(crate) nothing: NoReport,
+}
+
+/// `policy suppress`.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true))]
+pub(crate) struct SuppressArgs {
+    /// The rule: its full name, or the last part of it.
+    #[arg(value_name = "RULE", group = "what")]
+    pub(crate) rule: Option<String>,
+    /// The session, as its host names it; without it all sessions of this project.
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<String>,
+    /// The host of the session.
+    #[arg(long, value_name = "HOST", default_value = "claude-code", requires = "session")]
+    pub(crate) host: String,
+    /// Say what is suppressed.
+    #[arg(long, group = "what")]
+    pub(crate) list: bool,
+    /// Show everything again.
+    #[arg(long, group = "what")]
+    pub(crate) clear: bool,
+    /// Show this rule again.
+    #[arg(long, value_name = "RULE", group = "what")]
+    pub(crate) remove: Option<String>,
 }
 
 /// `policy audit`.

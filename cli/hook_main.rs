@@ -8,5 +8,10 @@ static MEMORY: policy_os::Arena = policy_os::Arena::new();
 
 fn main() -> std::process::ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().skip(1).collect();
-    policy_hook::run(&words, policy_hook::Flavor::Policy, &policy_engine::work::Elsewhere, &policy_engine::work::Elsewhere)
+    policy_hook::run(
+        &words,
+        policy_hook::Flavor::Policy,
+        &policy_engine::work::Elsewhere,
+        &policy_engine::work::Elsewhere,
+    )
 }

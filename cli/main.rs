@@ -115,6 +115,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
             commands::hook::run(args.print.as_deref().unwrap_or_default(), context)
         }
         Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
+        Command::Suppress(args) => commands::suppress::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Mcp(args) => commands::mcp::run(&args, context),
         Command::Wrap { .. } => Err(output::Failure::usage(

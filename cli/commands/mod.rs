@@ -15,5 +15,6 @@ pub(crate) mod init;
 pub(crate) mod mcp;
 pub(crate) mod scan;
 pub(crate) mod shell;
+pub(crate) mod suppress;
 pub(crate) mod test;
 pub(crate) mod trust;

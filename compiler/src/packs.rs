@@ -41,6 +41,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/security", include_str!("../../policies/std/security.policy")),
     ("std/self", include_str!("../../policies/std/self.policy")),
     ("std/seo", include_str!("../../policies/std/seo.policy")),
+    ("std/session-rules", include_str!("../../policies/std/session-rules.policy")),
     ("std/shell", include_str!("../../policies/std/shell.policy")),
     ("std/system", include_str!("../../policies/std/system.policy")),
     ("std/tools", include_str!("../../policies/std/tools.policy")),

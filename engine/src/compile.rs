@@ -301,7 +301,7 @@ pub fn default_text(which: Default_) -> String {
         return "policy \"agent-firewall\" language 1\n\nuse std/agent-firewall\n".to_string();
     }
     let mut text = "policy \"built-in default\" language 1\n\ndefault host\n\n".to_string();
-    let apart = ["std/self", "std/agent-firewall", "std/tools", "std/readonly"];
+    let apart = ["std/self", "std/agent-firewall", "std/tools", "std/readonly", "std/session-rules"];
     // What a linter says is asked for by name.
     let linter = ["universal", "quality", "frontend", "react", "seo", "security", "autopilot"];
     for (name, _) in policy_compiler::PACKS {

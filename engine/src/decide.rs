@@ -3,11 +3,11 @@
 //! INVARIANT: a failure of ours refuses, with the true cause; more layers never make an answer less strict.
 
 use crate::cache::now_ns;
-use crate::past::{self, Asking, Entry, Keeper, Store};
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
 use crate::discover::{Found, MAX_STEPS, Search, standing};
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::{self, Care};
+use crate::past::{self, Asking, Entry, Keeper, Store};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
@@ -149,6 +149,31 @@ impl Engine {
         let answer = self.decide(call);
         self.told = None;
         answer
+    }
+
+    /// The record of a session as calls in a folder meet it; an empty name is the project's own session.
+    pub fn session_at(&mut self, cwd: &Path, host: &str, session: &str) -> Entry {
+        let call = Call {
+            cwd: cwd.to_path_buf(),
+            host: host.to_owned(),
+            session: session.to_owned(),
+            ..Call::default()
+        };
+        let scene = self.scene(&call);
+        self.entry(&call, &scene)
+    }
+
+    /// Full names of the blocks of all layers that hold in a folder.
+    pub fn rules_at(&mut self, cwd: &Path) -> BTreeSet<String> {
+        let mut rules = BTreeSet::new();
+        for layer in self.layers_at(cwd) {
+            let Some(table) = layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok()) else {
+                continue;
+            };
+            let blocks = (0..table.blocks()).filter_map(|number| table.block(number).ok());
+            rules.extend(blocks.map(|block| block.name.to_owned()));
+        }
+        rules
     }
 
     fn keeper(&self) -> Keeper<'static> {

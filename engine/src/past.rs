@@ -137,7 +137,13 @@ impl<'a> Asking<'a> {
     }
 
     /// Remembers what the call did, unless it was refused or is no call.
-    pub(crate) fn record(&self, call: &Call, denied: bool, mut events: Vec<Event>, facts: &Facts) -> Option<String> {
+    pub(crate) fn record(
+        &self,
+        call: &Call,
+        denied: bool,
+        mut events: Vec<Event>,
+        facts: &Facts,
+    ) -> Option<String> {
         let Keeper::Store(store) = self.store else { return None };
         let mut note = Note { flags: self.flags.take(), ..Note::default() };
         let ran = call.event == "post_tool_use";

@@ -13,9 +13,9 @@ use policy_grammar::source::{SourceMap, Spanned};
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{NoResolver, extract, texts};
 use policy_runtime::outside::Outside;
-use policy_runtime::{Context, Facts};
 use policy_runtime::table::Table;
 use policy_runtime::verdict::Verdict;
+use policy_runtime::{Context, Facts};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -80,7 +80,8 @@ impl Before<'_> {
         if tool == "Write" {
             arguments.insert("content".to_owned(), "".into());
         }
-        let mut call = Call { tool: tool.to_owned(), server: None, arguments: arguments.into(), ..call(case) };
+        let mut call =
+            Call { tool: tool.to_owned(), server: None, arguments: arguments.into(), ..call(case) };
         for event in ["pre_tool_use", "post_tool_use"] {
             call.event = event.to_owned();
             let asking = self.asking(&call, 0);

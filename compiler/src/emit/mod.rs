@@ -4,9 +4,9 @@
 
 mod content;
 mod groups;
-mod past;
 #[cfg(test)]
 mod meaning;
+mod past;
 mod programs;
 mod runs;
 #[cfg(test)]

@@ -88,14 +88,20 @@ impl Builder<'_> {
             (Some(_), _) if word == Some("lines") => {
                 ("`lines` are those of one text", tally.span, "leave the window out: `lines over 500`")
             }
-            (None, _) if matches!(word, Some("calls" | "repeats")) => {
-                ("a count of calls needs a window", tally.span, "write how far back it counts, such as `per 10m` or `per session`")
-            }
-            (Some(Window::Per(seconds)), _) if seconds.node == 0 || seconds.node > u64::from(KEPT_SECONDS) => (
-                "the record of a session does not reach so far",
-                seconds.span,
-                "write a window of a second to 14 days, or `per session`",
+            (None, _) if matches!(word, Some("calls" | "repeats")) => (
+                "a count of calls needs a window",
+                tally.span,
+                "write how far back it counts, such as `per 10m` or `per session`",
             ),
+            (Some(Window::Per(seconds)), _)
+                if seconds.node == 0 || seconds.node > u64::from(KEPT_SECONDS) =>
+            {
+                (
+                    "the record of a session does not reach so far",
+                    seconds.span,
+                    "write a window of a second to 14 days, or `per session`",
+                )
+            }
             (_, Some(by)) if !matches!(by.node.as_str(), "session" | "tool") => {
                 ("calls are not counted by this", by.span, "write `by tool` or `by session`")
             }

@@ -4,8 +4,8 @@
 
 use super::matching::{Hit, Matching, Subject};
 use super::report::{Class, Found, Report, Spot, Value};
-use super::texts::Texts;
 use super::rules::{Sort, class, miss_rank, present, same_name, word};
+use super::texts::Texts;
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::outside::{Measure, Outside};
@@ -235,7 +235,10 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
     }
 
     /// A finding at a spot of a text.
-    #[expect(clippy::too_many_arguments, reason = "one place where everything about a finding comes together")]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "one place where everything about a finding comes together"
+    )]
     pub(super) fn finding_at(
         &mut self,
         line: &Line<'t>,

@@ -278,7 +278,8 @@ impl<'t, 'f> Matching<'t, 'f> {
         let distinct = self.words.1.len() + redirects;
         let left = if self.vague { &mut self.left_vague } else { &mut self.left };
         // What is compared is counted where it is compared, the rest here.
-        let walk = A_PATTERN + (weight as u64 + 1) * (distinct as u64 + 16 * others as u64 + 1) + words as u64 / 16;
+        let walk =
+            A_PATTERN + (weight as u64 + 1) * (distinct as u64 + 16 * others as u64 + 1) + words as u64 / 16;
         *left = left.checked_sub(walk).ok_or(Stop::Limit)?;
         self.lists.begin(*left);
         let found = if grant {

@@ -95,8 +95,11 @@ pub(super) fn resolve(
                     // Texts are compared with their limit where they are read.
                     None => found.into_iter().for_each(|found| report.finding(found, line.verb, line.block)),
                     Some(limit) => {
-                        let Some(mut found) = found.into_iter().max_by_key(|found| found.sure) else { continue };
-                        found.why = Some(said(limit, count(&asked, &answers).unwrap_or_default(), found.value));
+                        let Some(mut found) = found.into_iter().max_by_key(|found| found.sure) else {
+                            continue;
+                        };
+                        found.why =
+                            Some(said(limit, count(&asked, &answers).unwrap_or_default(), found.value));
                         report.finding(found, line.verb, line.block);
                     }
                 }
@@ -229,13 +232,55 @@ fn holds(asked: &Asked<'_>, answers: &[Answer]) -> Result<bool, String> {
 fn said(limit: &Limit<'_>, count: u64, value: Value) -> String {
     let one = count == 1;
     let what = match (limit.measure, value) {
-        (Measure::Calls, _) => if one { "call" } else { "calls" },
-        (Measure::Repeats, _) => if one { "earlier call of the same" } else { "earlier calls of the same" },
-        (Measure::Lines, _) => if one { "line" } else { "lines" },
-        (Measure::Matches, Value::Path(_)) => if one { "path" } else { "different paths" },
-        (Measure::Matches, Value::Domain(_)) => if one { "host" } else { "different hosts" },
-        (Measure::Matches, Value::Command(_)) => if one { "such command" } else { "such commands" },
-        (Measure::Matches, _) => if one { "match" } else { "matches" },
+        (Measure::Calls, _) => {
+            if one {
+                "call"
+            } else {
+                "calls"
+            }
+        }
+        (Measure::Repeats, _) => {
+            if one {
+                "earlier call of the same"
+            } else {
+                "earlier calls of the same"
+            }
+        }
+        (Measure::Lines, _) => {
+            if one {
+                "line"
+            } else {
+                "lines"
+            }
+        }
+        (Measure::Matches, Value::Path(_)) => {
+            if one {
+                "path"
+            } else {
+                "different paths"
+            }
+        }
+        (Measure::Matches, Value::Domain(_)) => {
+            if one {
+                "host"
+            } else {
+                "different hosts"
+            }
+        }
+        (Measure::Matches, Value::Command(_)) => {
+            if one {
+                "such command"
+            } else {
+                "such commands"
+            }
+        }
+        (Measure::Matches, _) => {
+            if one {
+                "match"
+            } else {
+                "matches"
+            }
+        }
     };
     let window = if limit.shown.is_empty() { String::new() } else { format!(" {}", limit.shown) };
     format!("{count} {what}{window}, and more than {} is too many", limit.over)

@@ -5,9 +5,9 @@
 
 use super::Stop;
 use super::guards::Judge;
+use super::past::too_long;
 use super::report::{Spot, Value};
 use super::values::Ready;
-use super::past::too_long;
 use crate::facts::{Facts, TextFact, TextRole};
 use crate::outside::{Measure, Outside, Target};
 use crate::run_match::Match;

@@ -109,10 +109,7 @@ impl<'a> Table<'a> {
     }
 
     /// What a fact of the past is told by.
-    pub(crate) fn matchers_of(
-        &self,
-        past: &Past,
-    ) -> Read<impl Iterator<Item = Read<Matcher<'a>>> + use<'a>> {
+    pub(crate) fn matchers_of(&self, past: &Past) -> Read<impl Iterator<Item = Read<Matcher<'a>>> + use<'a>> {
         let table = *self;
         let rows = self.rows(Section::Excepts);
         Ok(past.matchers.within(rows.len())?.map(move |index| {

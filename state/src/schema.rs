@@ -1,0 +1,95 @@
+//! The tables of the record, and what is thrown away.
+//!
+//! INVARIANT: a record of another version is not written to; what was not used for two weeks goes.
+
+use policy_engine::past::Entry;
+use policy_runtime::outside::KEPT_SECONDS;
+use rusqlite::{Connection, OptionalExtension, params};
+
+/// The version of the tables.
+const VERSION: i64 = 1;
+
+/// Makes the tables when there are none.
+pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    let version = |connection: &Connection| -> rusqlite::Result<i64> {
+        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    if version(connection)? != VERSION {
+        // Only once in the life of a file; the mode stays with it.
+        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        let made = match version(connection)? {
+            VERSION => Ok(()),
+            0 => connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};")),
+            _ => Err(rusqlite::Error::InvalidQuery),
+        };
+        match made {
+            Ok(()) => connection.execute_batch("COMMIT")?,
+            Err(error) => {
+                let _ = connection.execute_batch("ROLLBACK");
+                return Err(error);
+            }
+        }
+    }
+    // A crash of the system may lose the last calls, never the file.
+    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
+}
+
+const TABLES: &str = "
+    CREATE TABLE session (
+        id INTEGER PRIMARY KEY,
+        host TEXT NOT NULL,
+        name TEXT NOT NULL,
+        project TEXT NOT NULL,
+        began INTEGER NOT NULL,
+        seen INTEGER NOT NULL,
+        UNIQUE (host, name)
+    ) STRICT;
+    CREATE INDEX session_project ON session (project, seen);
+    CREATE TABLE event (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+        key INTEGER NOT NULL,
+        value INTEGER NOT NULL,
+        tool INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        how INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX event_key ON event (session, key, seq);
+    CREATE TABLE mark (
+        session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        what TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (session, kind, what)
+    ) STRICT;
+    CREATE TABLE file (
+        session INTEGER NOT NULL REFERENCES session ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        times INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (session, path)
+    ) STRICT;
+";
+
+/// The row of the session of a call, or of its project's own; a new one throws away what is old.
+pub(crate) fn session(connection: &Connection, entry: &Entry, project: bool) -> rusqlite::Result<i64> {
+    // A host has a name, so its sessions never meet the projects' own.
+    let (host, name) = if project { ("", &entry.project) } else { (entry.host.as_str(), &entry.session) };
+    let sql = "SELECT id FROM session WHERE host = ?1 AND name = ?2";
+    let known =
+        connection.prepare_cached(sql)?.query_row(params![host, name], |row| row.get(0)).optional()?;
+    if let Some(id) = known {
+        let sql = "UPDATE session SET seen = ?2 WHERE id = ?1";
+        connection.prepare_cached(sql)?.execute(params![id, entry.now_ms])?;
+        return Ok(id);
+    }
+    let old = entry.now_ms - i64::from(KEPT_SECONDS) * 1000;
+    connection.execute("DELETE FROM session WHERE seen < ?1", params![old])?;
+    connection.execute("DELETE FROM event WHERE at < ?1", params![old])?;
+    connection.execute(
+        "INSERT INTO session (host, name, project, began, seen) VALUES (?1, ?2, ?3, ?4, ?4)",
+        params![host, name, entry.project, entry.now_ms],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
