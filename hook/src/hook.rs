@@ -29,7 +29,12 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 static EVENT: Mutex<Option<String>> = Mutex::new(None);
 
 /// Runs the command.
-pub fn run(words: &[OsString], flavor: Flavor, compiler: &'static dyn Compiler, store: &'static dyn Store) -> ExitCode {
+pub fn run(
+    words: &[OsString],
+    flavor: Flavor,
+    compiler: &'static dyn Compiler,
+    store: &'static dyn Store,
+) -> ExitCode {
     let given = hand_over::asked_by_the_small_one(words);
     let words = read_words(given);
     let name = match &words {
