@@ -106,7 +106,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) expects: Vec<ExpectCase>,
     sets: BTreeMap<&'a str, SetItem<'a>>,
     /// Names that are taken, each with the tools of the guards that share it.
-    names: BTreeMap<(usize, Vec<String>, String), (Span, Vec<Vec<&'a str>>)>,
+    names: BTreeMap<(usize, Vec<String>, String), Taken<'a>>,
 }
 
 /// What stands around an item.
@@ -497,6 +497,9 @@ fn once<T: Clone>(
         None => *slot = Some(Spanned { node: value.node.clone(), span }),
     }
 }
+
+/// Where a name was first used, and the tools of each guard that has it.
+type Taken<'a> = (Span, Vec<Vec<&'a str>>);
 
 fn name_text(name: &ast::NameRef) -> &str {
     match name {

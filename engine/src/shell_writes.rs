@@ -111,7 +111,7 @@ pub(crate) fn look(command: &CommandFact, facts: &Facts, given: &str) -> Vec<Rem
         Some(Word::Known(word)) => word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase(),
         _ => String::new(),
     };
-    if safe.iter().any(|name| *name == program) {
+    if safe.contains(&program) {
         return Vec::new();
     }
     let path = |index: u32| facts.paths.get(index as usize);
