@@ -215,15 +215,6 @@ impl Reader {
             text.push_str(&format!("\nuse {}\n", names.join(", ")));
         }
         let mut sets: BTreeMap<String, &str> = BTreeMap::new();
-        // Its formats are wanted, not its own opinion of what may be read.
-        if packs.iter().any(|pack| pack.name == "universal")
-            && let Some(secrets) = load("secrets", around)
-        {
-            for guard in &secrets.guards {
-                let name = format!("std/secrets/{}", guard.name.node);
-                sets.insert(name, "the file asks for the rules of the linter only");
-            }
-        }
         let (wishes, everywhere) = self.wishes(rules, &packs, &other);
         let mut blocks = String::new();
         let mut own: Vec<String> = Vec::new();

@@ -18,7 +18,6 @@ fn pack(name: &str) -> Option<&'static str> {
         "std/python" => {
             "policy \"std/python\" language 1\nguard no-bare-except { warn check no-bare-except }\n"
         }
-        "std/secrets" => "policy \"std/secrets\" language 1\nguard secret-files { deny path \"**/.env\" }\n",
         _ => return None,
     })
 }
@@ -39,7 +38,6 @@ fn the_default_is_two_packs_and_what_lies_there() {
     let policy = told("", &[("pyproject.toml", "")]).policy;
     assert!(policy.contains("default allow"), "{policy}");
     assert!(policy.contains("use std/universal, std/quality, std/python"), "{policy}");
-    assert!(policy.contains("set std/secrets/secret-files to off"), "{policy}");
     let policy = told("stack: none\nexclude_packs: [quality]\nseverity: strict", &[("setup.py", "")]).policy;
     assert!(policy.contains("use std/universal\n") && policy.contains("severity strict"), "{policy}");
 }
