@@ -22,6 +22,7 @@ mod parse;
 mod scan;
 mod patches;
 mod suggestions;
+mod session;
 mod support;
 mod tables;
 mod tidy;
