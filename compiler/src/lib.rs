@@ -24,7 +24,7 @@ mod text;
 pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{Before, ExpectCase, check_expects};
-pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, SHELL_WRITES};
+pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
 pub use text::nearest;

@@ -4,11 +4,14 @@
 
 use crate::{dry_run, shell_writes};
 use policy_checks::{OptionKind, Options, Subject, Text, Value};
+use policy_grammar::patch::is_patch;
+use policy_hosts::patch::{Disk, apply};
 use policy_injection::Origin;
 use policy_runtime::Facts;
 use policy_runtime::facts::{PathFact, TextFact, TextRole, Word};
 use policy_runtime::outside::{FIELD, OptionValue, Outside, Remark, Target, options};
 use policy_runtime::verdict::Severity;
+use std::path::Path;
 
 /// The check that looks for orders to an agent in what it reads; the others are [`policy_checks::CHECKS`].
 pub(crate) const INJECTED_ORDERS: &str = policy_compiler::INJECTED_ORDERS;
@@ -36,6 +39,9 @@ impl Outside for Checks {
                 Target::Command(index) => dry_run::look(index, facts),
                 Target::Text(_) | Target::Call => Vec::new(),
             });
+        }
+        if name == policy_compiler::PATCH_INSPECTION {
+            return Some(if target == Target::Call { unfit(facts) } else { Vec::new() });
         }
         let check = policy_checks::find(name)?;
         let given = read(check, given);
@@ -79,6 +85,27 @@ impl Outside for Checks {
         });
         Some(remarks.collect())
     }
+}
+
+/// Why the patch of a call cannot be applied to the files that it names.
+fn unfit(facts: &Facts) -> Vec<Remark> {
+    let patch = facts.args.iter().find(|arg| is_patch(&arg.value));
+    let here = facts.dir.views.iter().find(|view| view.starts_with('/'));
+    let (Some(patch), Some(here)) = (patch, here) else { return Vec::new() };
+    // Below the project its folder is the call's without what is below.
+    let below = facts.dir.views.iter().find_map(|view| view.strip_prefix("./"));
+    let project = below.and_then(|below| here.strip_suffix(below)).unwrap_or(here);
+    let (project, cwd) = (Path::new(project), Path::new(here));
+    let Err(errors) = apply(&patch.value, &Disk::new(project), project, cwd) else { return Vec::new() };
+    errors
+        .into_iter()
+        .map(|error| Remark {
+            line: error.lines.first().and_then(|line| u32::try_from(*line).ok()).unwrap_or(0),
+            message: format!("the patch does not fit ({}): {}", error.reason.word(), error.message),
+            suggest: error.suggest.to_owned(),
+            ..Remark::default()
+        })
+        .collect()
 }
 
 /// A path as checks read it: below the project without `./`.

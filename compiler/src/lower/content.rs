@@ -18,13 +18,19 @@ use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
 
 /// The check that looks for orders to an agent in what it reads.
 pub const INJECTED_ORDERS: &str = "injected-orders";
+/// The check that applies a patch to the files that it names.
+pub const PATCH_INSPECTION: &str = "codex-patch-inspection";
 /// The check that looks for files which commands write.
 pub const SHELL_WRITES: &str = "no-bash-file-write";
 /// The check that looks for changes to infrastructure that nobody has seen.
 pub const DRY_RUN: &str = "dry-run-required";
 /// Checks that need more than a text, each with its options, all of them lists.
-pub const OWN_CHECKS: [(&str, &[&str]); 3] =
-    [(INJECTED_ORDERS, &["classes"]), (SHELL_WRITES, &["allow", "safe"]), (DRY_RUN, &[])];
+pub const OWN_CHECKS: [(&str, &[&str]); 4] = [
+    (INJECTED_ORDERS, &["classes"]),
+    (SHELL_WRITES, &["allow", "safe"]),
+    (DRY_RUN, &[]),
+    (PATCH_INSPECTION, &[]),
+];
 
 /// Bytes of a name behind the keyword in it.
 const MOST_BETWEEN: usize = 24;
