@@ -252,6 +252,57 @@ fn a_patch_gets_the_same_from_the_server_the_command_and_the_hook() {
     mcp.end();
 }
 
+const SESSIONS: &str = "policy \"s\" language 1
+
+default allow
+
+guard notes-say on Write {
+  warn content r\"NOTE-[0-9]{4}\" because \"a note\"
+}
+
+guard twice on Bash {
+  deny run `touch` over 2 per session because \"enough\"
+}
+";
+
+#[test]
+fn a_session_is_shared_with_hooks_and_asking_counts_nothing() {
+    let world = World::new("mcp-session");
+    world.file("home/.config/policy/agent.policy", SESSIONS);
+    let hook = |tool: &str, input: Value| -> Value {
+        let told = json!({"event": "pre_tool_use", "tool_name": tool, "tool_input": input, "session_id": "s", "cwd": world.path("repo")});
+        let output = feed(&mut world.command(&["hook", "--host", "generic"]), told.to_string().as_bytes());
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let note = json!({"file_path": "a", "content": "NOTE-1234"});
+    let touch = json!({"command": "touch a"});
+    let mut mcp = Mcp::new(&mut world.command(&["mcp"]));
+    let event =
+        |tool: &str, input: &Value| json!({"event": "pre_tool_use", "tool_name": tool, "tool_input": input});
+    for _ in 0..4 {
+        assert_eq!(mcp.tool("check_event", &event("Bash", &touch)), json!([]));
+    }
+    assert_eq!(hook("Write", note.clone())["findings"].as_array().unwrap().len(), 1);
+    assert_eq!(mcp.tool("check_event", &event("Write", &note)).as_array().unwrap().len(), 1);
+    for decision in ["allow", "allow", "deny"] {
+        assert_eq!(hook("Bash", touch.clone())["decision"], decision);
+    }
+    for _ in 0..2 {
+        assert_eq!(mcp.tool("check_event", &event("Bash", &touch))[0]["severity"], "error");
+    }
+    let told = mcp.tool("suppress_rule", &json!({"rule_id": "notes-say"}));
+    assert_eq!(
+        (&told["total_suppressed"], told["lasts"].as_str().unwrap().contains("hooks share")),
+        (&json!(1), true)
+    );
+    assert_eq!(mcp.tool("get_session", &json!({}))["suppressed_rules"], json!(["notes-say"]));
+    assert_eq!(mcp.tool("check_event", &event("Write", &note)), json!([]));
+    assert_eq!(hook("Write", note)["findings"], json!([]));
+    let listed = world.run(&["suppress", "--list"], b"");
+    assert_eq!(String::from_utf8(listed.stdout).unwrap(), "notes-say\n");
+    mcp.end();
+}
+
 #[test]
 fn starting_and_ending_leave_nothing() {
     let world = World::new("mcp-leaves");

@@ -19,6 +19,7 @@ pub(crate) fn run(args: &McpArgs, context: &Context) -> Outcome {
             Flavor::AgentFirewall => Default_::AgentFirewall,
         },
         label: args.label.clone(),
+        record: Some(&policy_state::Sqlite),
     };
     serve(start).map_err(Failure::usage).map(|()| OK)
 }

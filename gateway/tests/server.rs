@@ -37,6 +37,7 @@ impl Place {
             policy: None,
             default: Default_::Std,
             label: None,
+            record: None,
         }
     }
 }

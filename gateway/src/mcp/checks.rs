@@ -192,7 +192,11 @@ fn folder(project: &Path, named: Option<String>) -> Result<PathBuf, Wrong> {
 
 fn found(worker: &mut Worker, answer: &Answer) -> Result<Vec<Violation>, Wrong> {
     let mut violations = violations::of(&answer.verdict);
-    let suppressed = worker.sessions.suppressed().map_err(Wrong::plain)?;
+    if !violations.iter().any(Violation::can_be_hidden) {
+        return Ok(violations);
+    }
+    let entry = worker.entry()?;
+    let suppressed = worker.sessions.suppressed(&entry).map_err(Wrong::plain)?;
     violations::without(&suppressed, &mut violations);
     Ok(violations)
 }

@@ -12,6 +12,7 @@ use crate::mcp::start::Start;
 use crate::mcp::tools::Tool;
 use policy_engine::decide::{Engine, Options};
 use policy_engine::open::Care;
+use policy_engine::past::Entry;
 use policy_hosts::call::Call;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ use tokio::sync::oneshot;
 const PATIENCE: Duration = Duration::from_secs(50);
 /// Stack of the thread, bytes: what the main thread of a hook has.
 const STACK: usize = 8 * 1024 * 1024;
+
+/// The host of calls that are only asked about.
+const HOST: &str = "mcp";
 
 /// What the server is asked.
 #[derive(Debug)]
@@ -118,7 +122,10 @@ impl Worker {
                 rules::list(&self.catalogue()?, pack.as_deref())
             }
             Tool::GetConfig => Ok(config::config(&self.layers()?)),
-            Tool::GetSession => self.sessions.state().map_err(Wrong::plain),
+            Tool::GetSession => {
+                let entry = self.entry()?;
+                self.sessions.state(&entry).map_err(Wrong::plain)
+            }
             Tool::SuppressRule => self.suppress(&arguments.text("rule_id")?),
         }
     }
@@ -126,11 +133,12 @@ impl Worker {
     fn suppress(&mut self, id: &str) -> Result<Value, Wrong> {
         let rules = self.catalogue()?;
         let rule = rules::resolve(&rules, id)?;
-        let total = self.sessions.suppress(rule.name()).map_err(Wrong::plain)?;
+        let entry = self.entry()?;
+        let total = self.sessions.suppress(&entry, rule.name()).map_err(Wrong::plain)?;
         let mut answer = json!({
             "suppressed": rules::short(rule.name()),
             "total_suppressed": total,
-            "lasts": self.sessions.lasts(),
+            "lasts": self.sessions.lasts(&entry),
         });
         if let (Some(map), true) = (answer.as_object_mut(), rule.has_errors()) {
             map.insert("note".to_owned(), "errors of this rule stay: they are never suppressed".into());
@@ -147,6 +155,15 @@ impl Worker {
         Ok(self.engine().layers_at(&project))
     }
 
+    /// The session of a question.
+    pub(crate) fn entry(&mut self) -> Result<Entry, Wrong> {
+        let project = self.project()?;
+        let session = self.start.surroundings.session.clone().unwrap_or_default();
+        // The project's own session is every host's.
+        let host = if session.is_empty() { "" } else { HOST };
+        Ok(self.engine().session_at(&project, host, &session))
+    }
+
     /// The project, or what is wrong with it.
     pub(crate) fn project(&self) -> Result<PathBuf, Wrong> {
         self.start.surroundings.project.clone().map_err(Wrong::plain)
@@ -155,7 +172,7 @@ impl Worker {
     /// A call as the hook of a host would make it.
     pub(crate) fn call(&self, event: &str, tool: &str, arguments: Value) -> Result<Call, Wrong> {
         Ok(Call {
-            host: "mcp".to_owned(),
+            host: HOST.to_owned(),
             event: event.to_owned(),
             host_event: event.to_owned(),
             tool: tool.to_owned(),
@@ -181,7 +198,11 @@ impl Worker {
                 resolve_links: true,
                 compiler: &policy_engine::work::Here,
             };
-            Engine::new(start.folders.clone(), options)
+            let engine = Engine::new(start.folders.clone(), options);
+            match start.record {
+                Some(record) => engine.looking_at(record),
+                None => engine,
+            }
         });
         engine.refresh();
         engine

@@ -5,7 +5,7 @@
 
 use crate::mcp::arguments::Wrong;
 use crate::mcp::desk::{Desk, Question};
-use crate::mcp::sessions::{InProcess, Sessions};
+use crate::mcp::sessions::{InProcess, Kept, Sessions};
 use crate::mcp::start::Start;
 use crate::mcp::tools::Tool;
 use policy_compiler::nearest;
@@ -41,15 +41,13 @@ pub struct Server {
 }
 
 impl Server {
-    /// With a session that lasts as long as the process.
+    /// Opens nothing before it is asked.
     #[must_use]
     pub fn new(start: Start) -> Server {
-        Server::with_sessions(start, Box::<InProcess>::default())
-    }
-
-    /// With sessions that are kept elsewhere.
-    #[must_use]
-    pub fn with_sessions(start: Start, sessions: Box<dyn Sessions>) -> Server {
+        let sessions: Box<dyn Sessions> = match start.record {
+            Some(record) => Box::new(Kept(record)),
+            None => Box::<InProcess>::default(),
+        };
         Server { desk: Desk::new(start, sessions), tools: Tool::ALL.into_iter().map(Tool::listed).collect() }
     }
 }

@@ -3,6 +3,7 @@
 //! INVARIANT: the environment is read here alone, once, and only says where to look; no variable changes what a policy
 //! says about a call.
 
+use crate::mcp::sessions::Record;
 use policy_engine::layers::Default_;
 use policy_engine::places::{Folders, absolute};
 use std::ffi::OsString;
@@ -74,6 +75,8 @@ pub struct Start {
     pub default: Default_,
     /// The label of the caller.
     pub label: Option<String>,
+    /// The record of sessions that hooks keep; without one a session lasts as long as the process.
+    pub record: Option<Record>,
 }
 
 #[cfg(test)]

@@ -28,6 +28,11 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
+    /// Whether a suppression may hide it.
+    pub(crate) fn can_be_hidden(&self) -> bool {
+        self.severity != Severity::Error && !self.decides
+    }
+
     /// Where nobody can be asked, what asks refuses.
     pub(crate) fn refuse(&mut self) {
         if self.decides && self.severity != Severity::Error {
@@ -99,9 +104,7 @@ fn message(step: &Step) -> String {
 
 /// Takes away what is suppressed.
 pub(crate) fn without(suppressed: &BTreeSet<String>, violations: &mut Vec<Violation>) {
-    violations.retain(|violation| {
-        violation.severity == Severity::Error || violation.decides || !suppressed.contains(&violation.rule)
-    });
+    violations.retain(|violation| !violation.can_be_hidden() || !suppressed.contains(&violation.rule));
 }
 
 /// The violations as an answer has them.
