@@ -70,6 +70,8 @@ pub struct Engine {
     search: Search,
     /// Who keeps what happened before.
     store: Option<&'static dyn Store>,
+    /// It is only looked at.
+    looking: bool,
     /// For the root it was made for: what is on a network is looked at only there and at home.
     resolver: (PathBuf, DiskResolver),
     /// What the file of the call holds, as its caller tells it.
@@ -102,7 +104,22 @@ impl Engine {
     pub fn new(folders: Folders, options: Options) -> Engine {
         let layers = Layers::new(&folders, options.care, options.caching, options.compiler);
         let resolver = (PathBuf::new(), DiskResolver::default());
-        Engine { folders, options, layers, search: Search::default(), store: None, resolver, told: None }
+        Engine {
+            folders,
+            options,
+            layers,
+            search: Search::default(),
+            store: None,
+            looking: false,
+            resolver,
+            told: None,
+        }
+    }
+
+    /// With a record of sessions that is looked at and not changed: calls are asked about, not made.
+    #[must_use]
+    pub fn looking_at(self, store: &'static dyn Store) -> Engine {
+        Engine { store: Some(store), looking: true, ..self }
     }
 
     /// With a record of what happens in sessions.
@@ -178,6 +195,11 @@ impl Engine {
 
     fn keeper(&self) -> Keeper<'static> {
         match self.store {
+            // To look would make the record.
+            Some(store) if self.looking => match past::record_file(&self.folders.state).exists() {
+                true => Keeper::Looked(store),
+                false => Keeper::Fresh,
+            },
             _ if !self.options.sessions => Keeper::Fresh,
             Some(store) => Keeper::Store(store),
             None => Keeper::Nobody,

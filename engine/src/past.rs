@@ -83,6 +83,12 @@ pub trait Store: Debug {
     /// When the record cannot be used: the cause, as a clause.
     fn ask(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String>;
 
+    /// Answers questions as [`Store::ask`] does, and leaves nothing behind.
+    ///
+    /// # Errors
+    /// As [`Store::ask`].
+    fn look(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String>;
+
     /// Remembers what a call did.
     ///
     /// # Errors
@@ -129,6 +135,8 @@ pub(crate) enum Keeper<'a> {
     Nobody,
     /// This.
     Store(&'a dyn Store),
+    /// This, which is only looked at.
+    Looked(&'a dyn Store),
 }
 
 impl<'a> Asking<'a> {
@@ -193,6 +201,7 @@ impl Outside for Asking<'_> {
                 Keeper::Fresh => Ok(fresh.iter().map(first).collect()),
                 Keeper::Nobody => Err("nobody here keeps a record of sessions".to_owned()),
                 Keeper::Store(store) => store.ask(&self.entry, &fresh),
+                Keeper::Looked(store) => store.look(&self.entry, &fresh),
             };
             let answers: Vec<Answer> = match answers {
                 Ok(answers) => answers,

@@ -110,6 +110,10 @@ impl Store for Elsewhere {
         Elsewhere::need()
     }
 
+    fn look(&self, _entry: &Entry, _questions: &[Question]) -> Result<Vec<Answer>, String> {
+        Elsewhere::need()
+    }
+
     fn record(&self, _entry: &Entry, _note: &Note) -> Result<(), String> {
         Elsewhere::need()
     }

@@ -25,20 +25,12 @@ pub struct Sqlite;
 
 impl Store for Sqlite {
     fn ask(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String> {
-        with(entry, |session| {
-            let mut answers = Vec::with_capacity(questions.len());
-            for question in questions {
-                answers.push(match question {
-                    Question::Count { .. } => Answer::Count(session.count(question)?),
-                    Question::Happened { past, since } => {
-                        let since = since.map(|since| session.last(&since)).transpose()?.flatten();
-                        let last = session.last(past)?;
-                        Answer::Happened(last.is_some_and(|last| last > since.unwrap_or_default()))
-                    }
-                });
-            }
-            Ok(answers)
-        })
+        with(entry, |session| session.answers(questions))
+    }
+
+    fn look(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String> {
+        // What is counted is added and taken back.
+        with_end(entry, false, |session| session.answers(questions))
     }
 
     fn record(&self, entry: &Entry, note: &Note) -> Result<(), String> {
@@ -116,9 +108,18 @@ struct Session<'c> {
 }
 
 fn with<T>(entry: &Entry, work: impl FnOnce(&Session<'_>) -> rusqlite::Result<T>) -> Result<T, String> {
+    with_end(entry, true, work)
+}
+
+/// With `keep` what was changed stays.
+fn with_end<T>(
+    entry: &Entry,
+    keep: bool,
+    work: impl FnOnce(&Session<'_>) -> rusqlite::Result<T>,
+) -> Result<T, String> {
     let mut connection = file::open(&entry.state)?;
     let path = policy_engine::past::record_file(&entry.state);
-    inside(&mut connection, entry, work).map_err(|error| {
+    inside(&mut connection, entry, keep, work).map_err(|error| {
         format!("`{}`: {error}; a damaged record can be removed by a person", path.display())
     })
 }
@@ -126,13 +127,17 @@ fn with<T>(entry: &Entry, work: impl FnOnce(&Session<'_>) -> rusqlite::Result<T>
 fn inside<T>(
     connection: &mut Connection,
     entry: &Entry,
+    keep: bool,
     work: impl FnOnce(&Session<'_>) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
     // Immediate: two that read first and write then would wait for each other.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let session = Session::of(&transaction, entry)?;
     let made = work(&session)?;
-    transaction.commit()?;
+    // Dropped without it, everything is taken back.
+    if keep {
+        transaction.commit()?;
+    }
     Ok(made)
 }
 
@@ -161,6 +166,21 @@ impl<'c> Session<'c> {
             with_project.push(project);
         }
         Ok(Session { held, entry, own, all, with_project })
+    }
+
+    fn answers(&self, questions: &[Question]) -> rusqlite::Result<Vec<Answer>> {
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
+            answers.push(match question {
+                Question::Count { .. } => Answer::Count(self.count(question)?),
+                Question::Happened { past, since } => {
+                    let since = since.map(|since| self.last(&since)).transpose()?.flatten();
+                    let last = self.last(past)?;
+                    Answer::Happened(last.is_some_and(|last| last > since.unwrap_or_default()))
+                }
+            });
+        }
+        Ok(answers)
     }
 
     fn mark(&self, kind: &str, what: &str) -> rusqlite::Result<()> {

@@ -13,7 +13,7 @@ pub struct Memory {
     held: RefCell<Held>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Held {
     rows: Vec<Row>,
     flags: BTreeSet<String>,
@@ -21,7 +21,7 @@ struct Held {
     files: BTreeMap<String, u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Row {
     key: u64,
     value: u64,
@@ -77,6 +77,11 @@ impl Store for Memory {
             }
         };
         Ok(questions.iter().map(answer).collect())
+    }
+
+    fn look(&self, entry: &Entry, questions: &[Question]) -> Result<Vec<Answer>, String> {
+        let copy = Memory { held: RefCell::new(self.held.borrow().clone()) };
+        copy.ask(entry, questions)
     }
 
     fn record(&self, entry: &Entry, note: &Note) -> Result<(), String> {
