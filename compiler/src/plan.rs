@@ -501,9 +501,6 @@ fn once<T: Clone>(
     }
 }
 
-/// Where a name was first used, and the tools of each guard that has it.
-type Taken<'a> = (Span, Vec<Vec<&'a str>>);
-
 fn name_text(name: &ast::NameRef) -> &str {
     match name {
         ast::NameRef::Bare(text) | ast::NameRef::Quoted(text) | ast::NameRef::Ref(text) => &text.node,
