@@ -149,7 +149,7 @@ mod tests {
         assert!(judged.problems.is_empty(), "{judged:?}");
         assert_eq!(judged.findings.len(), 1, "{judged:?}");
         assert_eq!((judged.findings[0].line, judged.findings[0].severity), (2, Severity::Error));
-        assert!(opened.judge("src/a.py", &text, Some(&[0..6])).findings.is_empty());
+        assert!(opened.judge("src/a.py", &text, Some(std::slice::from_ref(&(0..6)))).findings.is_empty());
         assert!(opened.judge(".env", "A=1\n", None).findings.is_empty());
     }
 }
