@@ -109,6 +109,9 @@ pub(crate) struct Plan<'a> {
     names: BTreeMap<(usize, Vec<String>, String), Taken<'a>>,
 }
 
+/// Where a name was taken first, and the tools of each guard that has it.
+type Taken<'a> = (Span, Vec<Vec<&'a str>>);
+
 /// What stands around an item.
 struct Around<'a> {
     unit: usize,
