@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn lines_become_places() {
         let text = "a\nbb\nccc";
-        assert_eq!(bytes_of(text, &[2..3]), [2..5]);
-        assert_eq!(bytes_of(text, &[3..4]), [5..8]);
-        assert_eq!(bytes_of(text, &[1..4]), [0..8]);
-        assert!(bytes_of(text, &[9..10]).is_empty());
+        for (lines, bytes) in [(2..3, 2..5), (3..4, 5..8), (1..4, 0..8)] {
+            assert_eq!(bytes_of(text, std::slice::from_ref(&lines)), std::slice::from_ref(&bytes));
+        }
+        assert!(bytes_of(text, std::slice::from_ref(&(9..10))).is_empty());
     }
 }
