@@ -118,7 +118,11 @@ fn has_edges(text: &[u8], start: usize, end: usize) -> bool {
     let escape = start >= 2 && text.get(start - 2) == Some(&b'\\');
     let before = inner(start.checked_sub(1)) && inner(Some(start)) && !escape;
     let behind = inner(Some(end)) && inner(end.checked_sub(1));
-    !before && !behind
+    // In the middle of base64.
+    let is = |at: Option<usize>, byte: u8| at.and_then(|at| text.get(at)) == Some(&byte);
+    let joined = is(start.checked_sub(1), b'+') && inner(start.checked_sub(2))
+        || is(Some(end), b'+') && inner(Some(end + 1));
+    !before && !behind && !joined
 }
 
 /// The token at the end of a match: what stands behind the last quote, blank or sign of assignment.

@@ -58,6 +58,10 @@ const PARTS: &[&str] = &[
 
 /// Values that standards and libraries print to show how a token looks, in lower case.
 const PRINTED: &[&str] = &[
+    "ad180jjd733klru7",
+    "45ghiukldjahdnhzdauz",
+    "askfjh234as9sd8",
+    "h480djs93hd8",
     "2yotnfzfejr1zcsicmwpaa",
     "tgzv3jokf0xg5qx2tlkwia",
     "czzcagrsa3f0mz",
