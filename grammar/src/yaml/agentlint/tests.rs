@@ -79,7 +79,7 @@ fn scopes_projects_and_exceptions() {
         "\"./src/secret/**\"",
         "project \"./packages/api\"",
         "exception x to std/universal/no-destructive-commands",
-        "until 2030-01-01",
+        "2030-01-01",
     ] {
         assert!(policy.contains(part), "{part}\n{policy}");
     }
