@@ -21,7 +21,7 @@ struct Hook {
 impl Hook {
     fn new(name: &str) -> Hook {
         let world = World::new(name);
-        let policy = world.file("p.policy", POLICY.to_owned()).display().to_string();
+        let policy = world.file("p.policy", POLICY).display().to_string();
         world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &policy], b"");
         Hook { world, policy }
     }

@@ -27,8 +27,8 @@ pub use expect::{Before, ExpectCase, check_expects};
 pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
-pub use text::nearest;
 pub use secrets::{SecretCase, check_secrets};
+pub use text::nearest;
 
 use code::Sink;
 use policy_grammar::ast;

@@ -43,7 +43,10 @@ pub fn speak() -> bool {
 }
 
 /// Ends the process at once: nothing is flushed, given back or run any more. The system takes back faster than we give.
-#[expect(unsafe_code, reason = "the standard library's own exit gives back what the process is about to lose")]
+#[expect(
+    unsafe_code,
+    reason = "the standard library's own exit gives back what the process is about to lose"
+)]
 pub fn leave(code: i32) -> ! {
     // SAFETY: takes a number and does not return.
     unsafe { libc::_exit(code) }

@@ -63,8 +63,7 @@ pub mod verdict;
 
 pub use checksum::checksum;
 pub use decide::{
-    Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide, decide_with,
-    happened, work,
+    Context, MOST_COMMAND, MOST_HOST, MOST_PATH, MOST_TOOL, MOST_VALUES, decide, decide_with, happened, work,
 };
 pub use facts::Facts;
 pub use table::{Table, TableError};

@@ -225,7 +225,12 @@ impl Builder<'_> {
     }
 
     /// The spellings of one run pattern; what is wrong is said.
-    pub(super) fn spelled(&mut self, pattern: &ast::RunPattern, span: Span, grant: bool) -> Vec<run::SpelledRun> {
+    pub(super) fn spelled(
+        &mut self,
+        pattern: &ast::RunPattern,
+        span: Span,
+        grant: bool,
+    ) -> Vec<run::SpelledRun> {
         if grant && pattern.stages.len() > 1 {
             self.sink.push(
                 Code::PipeInAllow

@@ -6,8 +6,8 @@ use super::Parser;
 use super::Rule;
 use super::build::{Node, duration_seconds};
 use crate::ast::{
-    BlockKind, CheckOption, CheckValue, Condition, ConditionTest, Effect, Line, Obligation, Past, Quantity, RunSubject, Subject,
-    Tally, Text, Verb, View, Window,
+    BlockKind, CheckOption, CheckValue, Condition, ConditionTest, Effect, Line, Obligation, Past, Quantity,
+    RunSubject, Subject, Tally, Text, Verb, View, Window,
 };
 use crate::code::Code;
 use crate::diagnostic::Diagnostic;
@@ -249,7 +249,6 @@ impl<'t> Parser<'t> {
         });
         Some(Subject::Check { name, options: options.collect() })
     }
-
 
     /// A regular expression; one in plain quotes is read as if it were in `r"…"`, with a diagnostic.
     pub(super) fn regex(&mut self, node: &Node<'t>) -> Text {

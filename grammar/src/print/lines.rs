@@ -6,8 +6,8 @@ use super::items::wrapped;
 use super::pieces::{Glue, Group, Piece};
 use super::{Printer, quote};
 use crate::ast::{
-    CheckValue, Condition, ConditionTest, Entry, Line, List, Names, Obligation, Past, PatternList, Quantity, RunItem,
-    RunSubject, Scopes, Subject, Tally, Text, Verb, View, Window,
+    CheckValue, Condition, ConditionTest, Entry, Line, List, Names, Obligation, Past, PatternList, Quantity,
+    RunItem, RunSubject, Scopes, Subject, Tally, Text, Verb, View, Window,
 };
 use crate::parse::{TokenKind, next_token};
 use crate::source::Span;

@@ -4,7 +4,7 @@
 //! before `allow`, then `only`'s no, then `otherwise`. So the greatest rank that matches decides.
 
 use super::matching::{Hit, Matching, Subject};
-use super::report::{Spot, Class, Found, Report, Value};
+use super::report::{Class, Found, Report, Spot, Value};
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::run_match::Match;
@@ -238,15 +238,7 @@ impl Judge<'_, '_, '_, '_> {
         } else {
             table.line(pattern.line)?.verb.decision()
         };
-        Ok(Found {
-            decision,
-            class: Class::Rule,
-            sure: true,
-            rank,
-            value,
-            why: None,
-            spot: Spot::default(),
-        })
+        Ok(Found { decision, class: Class::Rule, sure: true, rank, value, why: None, spot: Spot::default() })
     }
 
     fn possible(&self, value: Value, rank: u32) -> Result<Found, Stop> {
