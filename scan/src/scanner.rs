@@ -138,6 +138,16 @@ impl<'a> Scanner<'a> {
         Ok(Self { section, automata: Automata::new(section.automata()), path: Path::Auto })
     }
 
+    /// Opens a section in place whose bytes were summed already, with the file that it is a part of.
+    ///
+    /// # Errors
+    ///
+    /// As [`Scanner::new`], but for the sum. Never panics, whatever the bytes.
+    pub fn of_summed(section: &'a [u8]) -> Result<Self, SectionError> {
+        let section = Section::open_summed(section)?;
+        Ok(Self { section, automata: Automata::new(section.automata()), path: Path::Auto })
+    }
+
     /// Chooses the way of the filter; what is found does not depend on it.
     #[must_use]
     pub fn with_path(mut self, path: Path) -> Self {

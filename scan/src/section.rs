@@ -97,6 +97,14 @@ pub(crate) struct Section<'a> {
 
 impl<'a> Section<'a> {
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, SectionError> {
+        let sum_of = bytes.get(16..).map_or(0, sum);
+        let told = bytes.get(8..16).and_then(|told| told.try_into().ok()).map_or(0, u64::from_le_bytes);
+        let section = Self::open_summed(bytes);
+        if section.is_ok() && told != sum_of { Err(SectionError::new("the sum")) } else { section }
+    }
+
+    /// Opens a section whose bytes were summed already, with the file that it is a part of.
+    pub(crate) fn open_summed(bytes: &'a [u8]) -> Result<Self, SectionError> {
         let (header, _) = bytes.split_at_checked(HEADER).ok_or(SectionError::new("the header"))?;
         let (magic, _) = header.split_at_checked(8).ok_or(SectionError::new("the header"))?;
         if magic != MAGIC {
@@ -107,10 +115,6 @@ impl<'a> Section<'a> {
         let number = |at: usize| word(at) as usize;
         if number(4) != bytes.len() {
             return Err(SectionError::new("the length"));
-        }
-        let summed = bytes.get(16..).unwrap_or_default();
-        if u64::from(word(2)) | u64::from(word(3)) << 32 != sum(summed) {
-            return Err(SectionError::new("the sum"));
         }
         let reach = number(6);
         let (back, ahead) = (reach & 0xFFFF, reach >> 16);

@@ -64,7 +64,8 @@ impl<'f> Texts<'f> {
     fn found(&mut self, table: &Table<'_>) -> Result<&[Found], Stop> {
         if self.found.is_none() {
             let section = table.scan()?;
-            let scanner = Scanner::new(section).map_err(|_| Stop::Damaged)?;
+            // ORDER: the table has summed the pages that it gives.
+            let scanner = Scanner::of_summed(section).map_err(|_| Stop::Damaged)?;
             let texts = self.facts.texts.iter().take(MOST_TEXTS);
             self.found = Some(texts.map(|text| scan(table, &scanner, text)).collect::<Result<_, Stop>>()?);
         }
