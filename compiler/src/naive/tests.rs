@@ -136,7 +136,18 @@ fn packs_decide_alike_by_table_and_oracle() {
     for (pack, _) in crate::PACKS {
         let text = format!("policy \"t\" language 1\nuse {pack}");
         let (compiled, _) = crate::tests::compiled(&text, &crate::tests::Setup::default());
-        let Some(policy) = compiled.policy else { continue };
+        let Some(mut policy) = compiled.policy else { continue };
+        // The oracle knows no texts, no checks and no past: both judge by the other lines.
+        let tails: Vec<_> = policy.tails.drain(..).map(|tail| tail.line).collect();
+        policy.patterns.retain(|pattern| {
+            let of_text = matches!(
+                pattern.matcher,
+                crate::ir::Matcher::Content(..)
+                    | crate::ir::Matcher::Secret(..)
+                    | crate::ir::Matcher::Check(_)
+            );
+            !of_text && !tails.contains(&pattern.line)
+        });
         let bytes = emit(&policy, &[1; 32], &[2; 32]).expect("a pack has a table");
         let mut random = Random::new(3 + rounds("POLICY_SEED", 0) as u64);
         for call in 0..rounds("POLICY_PACKS", 12) {
