@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: a decision is always printed; nobody stands behind this host, so no opinion is `ask`.
 //!
-//! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?}`; other keys are ignored and a missing
+//! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?, prompt?}`; other keys are ignored and a missing
 //! event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, always with
 //! exit 0; what could not be decided is denied with its cause.
 
@@ -31,6 +31,13 @@ impl Host for Generic {
         } else {
             fields.text("tool_name")?.unwrap_or_default()
         };
+        let mut arguments = fields.object("tool_input")?;
+        if matches!(event.as_str(), "user_prompt" | "user_prompt_submit")
+            && let Some(prompt) = fields.text("prompt")?
+            && let Some(arguments) = arguments.as_object_mut()
+        {
+            arguments.insert("prompt".to_owned(), Value::String(prompt));
+        }
         Ok(Event::Call(Box::new(Call {
             host: self.name().to_owned(),
             event,
@@ -38,7 +45,7 @@ impl Host for Generic {
             server: fields.text("server")?.filter(|server| !server.is_empty()),
             wrapped: false,
             tool,
-            arguments: fields.object("tool_input")?,
+            arguments,
             output: fields.0.remove("tool_response").unwrap_or_default(),
             cwd: fields.folder("cwd")?,
             session: fields.text("session_id")?.unwrap_or_default(),
@@ -106,6 +113,10 @@ mod tests {
         assert!(
             matches!(parse("{\"tool_name\":\"x\"}"), Ok(Event::Call(call)) if call.event == "pre_tool_use")
         );
+        assert!(matches!(
+            parse("{\"event\":\"UserPromptSubmit\",\"prompt\":\"hi\"}"),
+            Ok(Event::Call(call)) if call.arguments["prompt"] == "hi"
+        ));
         assert!(matches!(parse("{\"event\":\"Stop\"}"), Ok(Event::Call(call)) if call.event == "stop"));
         for (text, part) in [
             ("{}", "`tool_name` is missing"),
