@@ -44,7 +44,7 @@ pub(crate) fn told(name: &str, text: &str) -> (Vec<Diagnostic>, SourceMap) {
         let pack =
             |name: &str| policy_compiler::PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text);
         let mut around =
-            yaml::agentlint::Around { pack: &pack, options: &|_| Vec::new(), beside: &mut |_| None };
+            yaml::agentlint::Around { pack: &pack, options: &|_| Vec::new(), stack: &mut Vec::new };
         let reading = yaml::agentlint::read(main, text, &mut around);
         return (reading.diagnostics, sources);
     }

@@ -11,6 +11,7 @@ use policy_engine::open::{self, Care};
 use policy_engine::sources::MAX_SOURCE_BYTES;
 use policy_grammar::diagnostic::Level;
 use policy_grammar::source::SourceMap;
+use policy_grammar::yaml::agentlint::detected;
 
 /// Runs the command.
 pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context) -> Outcome {
             let (bytes, _) = open::read(&file.parent()?.join(name), Care::Named, MAX_SOURCE_BYTES).ok()?;
             String::from_utf8(bytes).ok()
         };
-        let reading = read_agentlint(id, &text, &mut beside);
+        let reading = read_agentlint(id, &text, &mut || detected(&mut beside));
         (format!("# Imported from {name}.\n\n{}", reading.policy), reading.diagnostics, reading.broken)
     } else {
         let parsed = policy_grammar::yaml::firewall::parse(id, &text);

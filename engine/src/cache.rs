@@ -4,6 +4,7 @@
 //! the file it was compiled from. A damaged entry is no entry; nothing is ever answered from it.
 
 use crate::open::{self, Care, FileError, Stamp};
+use crate::sources::STACK;
 use crate::tabled::Tabled;
 use crate::trust::digest;
 use policy_runtime::checksum;
@@ -47,6 +48,13 @@ impl Source {
     /// A folder whose entries were listed.
     pub fn folder(path: &Path, stamp: Stamp) -> Source {
         Source::new(path, String::new(), stamp)
+    }
+
+    /// The packs that were found for a project, from files that are sources of their own. They are part of what is trusted,
+    /// as those are not.
+    pub fn stack(text: &str) -> Source {
+        let stamp = Stamp { inode: 0, size: 0, mtime_ns: 0, ctime_ns: 0, settled: true };
+        Source::new(Path::new(STACK), crate::trust::digest(text.as_bytes()), stamp)
     }
 
     fn new(path: &Path, sha256: String, stamp: Stamp) -> Source {
@@ -132,6 +140,10 @@ impl Cache {
     /// None: it changed. Some(None): as it was. Some(Some): the same content under a new stamp that will do for the
     /// next time.
     fn fresh(&self, source: &Source) -> Option<Option<Source>> {
+        // Follows from the others.
+        if source.path == Path::new(STACK) {
+            return Some(None);
+        }
         if source.sha256.is_empty() {
             return source.stamp().holds(&open::stamp(&source.path).ok()?).then_some(None);
         }

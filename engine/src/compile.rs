@@ -135,7 +135,7 @@ pub fn closure(loader: &mut Loader, path: &Path) -> Result<Closure, FileError> {
     if agentlint(path) {
         let text = map.file(main).map(|file| (file.name.clone(), file.text.clone())).unwrap_or_default();
         let (name, text) = text;
-        let reading = read_agentlint(main, &text, &mut |name| loader.beside(path, name));
+        let reading = read_agentlint(main, &text, &mut || loader.stack(path));
         let mut diagnostics = reading.diagnostics;
         let main = map.add(format!("{name} (as a policy)"), reading.policy.as_str());
         let parsed = policy_grammar::parse(main, &reading.policy);
@@ -184,11 +184,11 @@ pub fn agentlint(path: &Path) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(agentlint::is_name)
 }
 
-/// Reads an `agentlint.yml`; `beside` gives the text of a file that lies beside it.
+/// Reads an `agentlint.yml`; `stack` gives the packs for what the project is made of.
 pub fn read_agentlint(
     file: FileId,
     text: &str,
-    beside: &mut dyn FnMut(&str) -> Option<String>,
+    stack: &mut dyn FnMut() -> Vec<String>,
 ) -> agentlint::Reading {
     let pack =
         |name: &str| policy_compiler::PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text);
@@ -197,7 +197,7 @@ pub fn read_agentlint(
         let own = own.map_or(Vec::new(), |(_, options)| options.to_vec());
         policy_checks::find(name).map_or(own, |check| check.options.iter().map(|spec| spec.name).collect())
     };
-    agentlint::read(file, text, &mut agentlint::Around { pack: &pack, options: &options, beside })
+    agentlint::read(file, text, &mut agentlint::Around { pack: &pack, options: &options, stack })
 }
 
 /// Whether a file is of the YAML front end.

@@ -66,7 +66,8 @@ impl World {
         let mut loader = Loader::disk(Care::Private, Some(project), &self.folders.home);
         let made = compile::file(&mut loader, file, Kind::Project, true).unwrap();
         assert!(made.table.is_some(), "{:?}", made.diagnostics);
-        trust::grant(&self.folders, project, "agent.policy", loader.to_copies(project)).unwrap();
+        let name = file.file_name().unwrap().to_string_lossy();
+        trust::grant(&self.folders, project, &name, loader.to_copies(project)).unwrap();
     }
 }
 
@@ -99,6 +100,29 @@ fn trust_lets_it_allow_until_a_file_changes() {
     let answer = world.bash("frobnicate --bad", "repo", "");
     assert_eq!(answer.verdict.decision, Decision::Deny, "the copy restricts on");
     assert!(answer.layers.iter().any(|layer| layer.note.contains("gone")));
+}
+
+#[test]
+fn a_pack_that_was_found_holds_on_when_what_told_it_is_gone() {
+    let world = World::new("e-stack");
+    world.scratch.file("repo/.git/HEAD", "");
+    let told = world.scratch.file("repo/pyproject.toml", "");
+    let file = world.scratch.file("repo/agentlint.yml", "severity: standard\n");
+    world.trust(&file);
+    let unsafe_code = || {
+        let code = json!({"file_path": "a.py", "content": "import os\nos.system(\"ls \" + name)\n"});
+        world.engine().decide(&world.call("Write", code, "repo", "")).verdict
+    };
+    let denied = |verdict: Verdict| {
+        let by_the_pack = verdict.findings.iter().any(|finding| finding.rule.ends_with("no-unsafe-shell"));
+        (verdict.decision, by_the_pack)
+    };
+    assert_eq!(denied(unsafe_code()), (Decision::Deny, true));
+    std::fs::remove_file(told).unwrap();
+    // From the cache and without one.
+    for _ in 0..2 {
+        assert_eq!(denied(unsafe_code()), (Decision::Deny, true), "the packs it was trusted with hold on");
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::open::{self, Care, FileError};
 use crate::places::{absolute, shown};
 use crate::trust::Copy;
 use policy_grammar::source::{FileId, SourceMap};
+use policy_grammar::yaml::agentlint::detected;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 pub const MAX_SOURCE_BYTES: u64 = 16 * 1024 * 1024;
 /// Largest text of all files of one policy.
 const MAX_TOTAL_BYTES: u64 = MAX_SOURCE_BYTES;
+/// Under what name a trust record keeps the packs that were found for a project.
+pub(crate) const STACK: &str = "agentlint.yml (packs found)";
 /// Most bytes of a file that only says what a project is made of.
 const MAX_BESIDE_BYTES: u64 = 1024 * 1024;
 /// The same for a project's: its tree needs a hundred times as much memory, and anyone may have written it.
@@ -187,9 +190,25 @@ impl Loader {
         }
     }
 
-    /// The text of a file beside the policy, which only says what the project is made of: it is no part of the policy,
-    /// and so of no trust record.
-    pub fn beside(&mut self, policy: &Path, name: &str) -> Option<String> {
+    /// The packs for what the project is made of. The files that tell it are no part of the policy, and change often; what
+    /// they tell is, so that no edit of theirs takes a pack out of a policy that was trusted with it.
+    pub fn stack(&mut self, policy: &Path) -> Vec<String> {
+        let recorded = match &self.origin {
+            Origin::Disk(_) => None,
+            Origin::Copies(files) => {
+                let text = policy.parent().and_then(|folder| files.get(&folder.join(STACK)));
+                Some(text.map(|text| text.lines().map(str::to_owned).collect()).unwrap_or_default())
+            }
+        };
+        let packs: Vec<String> =
+            recorded.unwrap_or_else(|| detected(&mut |name: &str| self.beside(policy, name)));
+        let text = packs.join("\n");
+        self.sources.push(Source::stack(&text));
+        self.texts.push((PathBuf::from(STACK), text));
+        packs
+    }
+
+    fn beside(&mut self, policy: &Path, name: &str) -> Option<String> {
         let path = policy.parent()?.join(name);
         for at in [policy.parent()?, path.as_path()] {
             if let Some(stamp) = discover::folder_stamp(at) {

@@ -54,8 +54,8 @@ pub struct Around<'a> {
     pub pack: &'a dyn Fn(&str) -> Option<&'static str>,
     /// The options of a built-in check.
     pub options: &'a dyn Fn(&str) -> Vec<&'static str>,
-    /// The text of a file beside this one; none when there is none.
-    pub beside: &'a mut dyn FnMut(&str) -> Option<String>,
+    /// The packs for what the project is made of, by [`detected`]; only asked when the file names none.
+    pub stack: &'a mut dyn FnMut() -> Vec<String>,
 }
 
 /// What the file says.
@@ -193,7 +193,7 @@ impl Reader {
                 },
             }
         }
-        let mut used = named.unwrap_or_else(|| if detect { detected(around.beside) } else { Vec::new() });
+        let mut used = named.unwrap_or_else(|| if detect { (around.stack)() } else { Vec::new() });
         used.extend(["universal".to_owned(), "quality".to_owned()]);
         used.retain(|pack| !excluded.contains(pack));
         let mut packs: Vec<Pack> = Vec::new();
@@ -411,8 +411,8 @@ fn load(name: &'static str, around: &Around<'_>) -> Option<Pack> {
     Some(pack)
 }
 
-/// The packs for what lies in the folder.
-fn detected(beside: &mut dyn FnMut(&str) -> Option<String>) -> Vec<String> {
+/// The packs for what lies in the folder; `beside` gives the text of a file there, none when there is none.
+pub fn detected(beside: &mut dyn FnMut(&str) -> Option<String>) -> Vec<String> {
     let mut packs = Vec::new();
     if beside("pyproject.toml").is_some() || beside("setup.py").is_some() {
         packs.push("python".to_owned());

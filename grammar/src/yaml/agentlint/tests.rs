@@ -2,7 +2,7 @@
 //!
 //! INVARIANT: every text here is parsed again; a policy that cannot be read is a failed test.
 
-use super::{Around, Reading, read};
+use super::{Around, Reading, detected, read};
 use crate::source::FileId;
 
 fn pack(name: &str) -> Option<&'static str> {
@@ -26,7 +26,8 @@ fn told(text: &str, beside: &[(&str, &str)]) -> Reading {
     let mut files =
         |name: &str| beside.iter().find(|(file, _)| *file == name).map(|(_, text)| (*text).to_owned());
     let options = |_: &str| vec!["limit"];
-    let reading = read(FileId(0), text, &mut Around { pack: &pack, options: &options, beside: &mut files });
+    let mut stack = || detected(&mut files);
+    let reading = read(FileId(0), text, &mut Around { pack: &pack, options: &options, stack: &mut stack });
     let parsed = crate::parse::parse(FileId(0), &reading.policy);
     let wrong: Vec<&str> = parsed.diagnostics.iter().map(|d| d.message.as_str()).collect();
     assert!(wrong.is_empty(), "{wrong:?}\n{}", reading.policy);
