@@ -185,6 +185,12 @@ impl<'a> Bytes<'a> {
         self.lazily.is_none().then_some(self.bytes)
     }
 
+    /// All of them, for a reader that asks [`Sums`](policy_scan::Sums) about each part before it uses it.
+    #[inline]
+    pub(crate) fn unseen(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// A part of them, not looked at yet.
     #[inline]
     pub(crate) fn part(&self, start: usize, len: usize) -> Read<Bytes<'a>> {
@@ -222,5 +228,11 @@ impl<'a> Bytes<'a> {
     pub(crate) fn u64_at(&self, start: usize) -> Read<u64> {
         let bytes = self.get(start, 8)?.first_chunk::<8>().ok_or(Damaged)?;
         Ok(u64::from_le_bytes(*bytes))
+    }
+}
+
+impl policy_scan::Sums for Bytes<'_> {
+    fn intact(&self, part: std::ops::Range<usize>) -> bool {
+        part.end.checked_sub(part.start).is_some_and(|len| self.get(part.start, len).is_ok())
     }
 }

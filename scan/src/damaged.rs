@@ -6,7 +6,7 @@
 
 use crate::build::Builder;
 use crate::layout::sum;
-use crate::{Path, Scanner};
+use crate::{Path, Scanner, Sums};
 use std::ops::ControlFlow;
 
 fn sample() -> Vec<u8> {
@@ -101,4 +101,50 @@ fn damage_behind_a_sum_that_fits() {
         }
     }
     assert!(refused > 100 && scanned > 100, "{refused} {scanned}");
+}
+
+/// Knows what was written.
+#[derive(Debug)]
+struct Written<'a> {
+    now: &'a [u8],
+    then: &'a [u8],
+}
+
+impl Sums for Written<'_> {
+    fn intact(&self, part: std::ops::Range<usize>) -> bool {
+        self.now[part.clone()] == self.then[part]
+    }
+}
+
+/// A part that is looked at for the first time is asked about before it is used.
+#[test]
+fn damage_of_a_section_in_place_is_an_error_or_never_read() {
+    fn hits(now: &[u8], then: &[u8]) -> Option<Vec<(u32, u64, u64)>> {
+        let sums = Written { now, then };
+        let mut found = Vec::new();
+        let scanner = Scanner::in_place(now, Some(&sums)).ok()?;
+        let keep = |hit: &crate::Hit<'_>| {
+            found.push((hit.id, hit.start, hit.end));
+            ControlFlow::Continue(())
+        };
+        scanner.scan(&TEXT[..24], keep).ok()?;
+        Some(found)
+    }
+    let section = sample();
+    // One of the patterns: what belongs to the others is not looked at.
+    let whole = hits(&section, &section).unwrap();
+    assert_eq!(whole.len(), 1, "{whole:?}");
+    let (mut unread, mut refused) = (0, 0);
+    for at in (0..section.len()).step_by(3) {
+        let mut damaged = section.clone();
+        damaged[at] ^= 0xFF;
+        match hits(&damaged, &section) {
+            None => refused += 1,
+            Some(found) => {
+                assert_eq!(found, whole, "byte {at}");
+                unread += 1;
+            }
+        }
+    }
+    assert!(refused > 100 && unread > 100, "{refused} {unread}");
 }

@@ -51,5 +51,5 @@ mod work;
 
 pub use filter::Path;
 pub use scanner::{Hit, Outcome, ScanError, Scanner};
-pub use section::SectionError;
+pub use section::{SectionError, Sums};
 pub use stream::Stream;

@@ -7,7 +7,7 @@
 use crate::filter::{Batch, Path, fill, window};
 use crate::layout::{MAX_GROUPS_OF_A_HASH, WINDOW};
 use crate::lines::Lines;
-use crate::section::{Section, SectionError};
+use crate::section::{Section, SectionError, Sums};
 use crate::stream::Stream;
 use crate::verify::{Automata, Found, Verifier, literal_at};
 use std::ops::{ControlFlow, Range};
@@ -138,13 +138,14 @@ impl<'a> Scanner<'a> {
         Ok(Self { section, automata: Automata::new(section.automata()), path: Path::Auto })
     }
 
-    /// Opens a section in place whose bytes were summed already, with the file that it is a part of.
+    /// Opens a section in place that is a part of something with sums: `sums` tells of each part when it is first looked at,
+    /// or none if all were looked at already.
     ///
     /// # Errors
     ///
     /// As [`Scanner::new`], but for the sum. Never panics, whatever the bytes.
-    pub fn of_summed(section: &'a [u8]) -> Result<Self, SectionError> {
-        let section = Section::open_summed(section)?;
+    pub fn in_place(section: &'a [u8], sums: Option<&'a dyn Sums>) -> Result<Self, SectionError> {
+        let section = Section::open_summed(section, sums)?;
         Ok(Self { section, automata: Automata::new(section.automata()), path: Path::Auto })
     }
 

@@ -1,11 +1,19 @@
 //! A section of bytes as the scanner sees it: parts of known size, nothing copied.
 //!
 //! INVARIANT: opening checks the sum and that every part lies inside; each later access is checked on its own, so that
-//! safety never rests on the sum.
+//! safety never rests on the sum. Of a section whose sums are looked at in place, no byte is used before its sum was.
 
 use crate::layout::{
     BITMAP, Case, Counts, HEADER, MAGIC, MASKS, MAX_REACH, RANKS, Step, WINDOW, hash, hash_of_three, sum,
 };
+use std::fmt::Debug;
+use std::ops::Range;
+
+/// Who knows whether bytes of a section are as they were written, because it is a part of something that has sums.
+pub trait Sums: Debug + Sync {
+    /// Whether this part of the section's bytes is as it was written.
+    fn intact(&self, part: Range<usize>) -> bool;
+}
 
 /// Why bytes are no section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +76,13 @@ impl Group {
     }
 }
 
+/// Records of one size, and where they begin in the section.
+#[derive(Debug, Clone, Copy)]
+struct Rows<'a, const SIZE: usize> {
+    rows: &'a [[u8; SIZE]],
+    at: usize,
+}
+
 /// Checked parts of a section.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Section<'a> {
@@ -84,27 +99,32 @@ pub(crate) struct Section<'a> {
     /// Bytes needed from a window's first byte on to decide it.
     pub(crate) ahead: usize,
     ranks: &'a [[u8; 2]],
-    slots: &'a [[u8; 4]],
-    groups: &'a [[u8; 16]],
-    entries: &'a [[u8; 8]],
-    cases: &'a [[u8; 32]],
-    sets: &'a [[u8; 32]],
-    steps: &'a [[u8; 8]],
-    automata: &'a [[u8; 8]],
-    literals: &'a [u8],
-    automaton_bytes: &'a [u8],
+    slots: Rows<'a, 4>,
+    groups: Rows<'a, 16>,
+    entries: Rows<'a, 8>,
+    cases: Rows<'a, 32>,
+    sets: Rows<'a, 32>,
+    steps: Rows<'a, 8>,
+    automata: Rows<'a, 8>,
+    literals: Rows<'a, 1>,
+    automaton_bytes: Rows<'a, 1>,
+    sums: Option<&'a dyn Sums>,
 }
 
 impl<'a> Section<'a> {
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, SectionError> {
         let sum_of = bytes.get(16..).map_or(0, sum);
         let told = bytes.get(8..16).and_then(|told| told.try_into().ok()).map_or(0, u64::from_le_bytes);
-        let section = Self::open_summed(bytes);
+        let section = Self::open_summed(bytes, None);
         if section.is_ok() && told != sum_of { Err(SectionError::new("the sum")) } else { section }
     }
 
-    /// Opens a section whose bytes were summed already, with the file that it is a part of.
-    pub(crate) fn open_summed(bytes: &'a [u8]) -> Result<Self, SectionError> {
+    /// Opens a section whose bytes have sums elsewhere: looked at already, or to be asked for.
+    pub(crate) fn open_summed(bytes: &'a [u8], sums: Option<&'a dyn Sums>) -> Result<Self, SectionError> {
+        const FILTER: usize = HEADER + MASKS * 32 + 2 * BITMAP + 2 * RANKS;
+        if sums.is_some_and(|sums| !sums.intact(0..FILTER)) {
+            return Err(SectionError::new("the filter"));
+        }
         let (header, _) = bytes.split_at_checked(HEADER).ok_or(SectionError::new("the header"))?;
         let (magic, _) = header.split_at_checked(8).ok_or(SectionError::new("the header"))?;
         if magic != MAGIC {
@@ -132,31 +152,14 @@ impl<'a> Section<'a> {
             literals: number(14),
             automaton_bytes: number(15),
         };
-        let mut rest = bytes.get(HEADER..).unwrap_or_default();
-        let mut part = |size: usize, what: &'static str| {
-            let (part, behind) = rest.split_at_checked(size).ok_or(SectionError::new(what))?;
-            rest = behind;
-            Ok(part)
-        };
-        let masks = part(MASKS * 32, "the masks")?;
-        let bitmap = part(BITMAP, "the bitmap")?;
-        let threes = part(BITMAP, "the bitmap")?;
-        let ranks = part(RANKS * 2, "the ranks")?;
+        let mut parts = Parts { bytes, at: HEADER };
+        let masks = parts.take(MASKS * 32, "the masks")?.0;
+        let bitmap = parts.take(BITMAP, "the bitmap")?.0;
+        let threes = parts.take(BITMAP, "the bitmap")?.0;
+        let ranks = parts.take(RANKS * 2, "the ranks")?.0;
         let [slots, groups, entries, cases, sets, steps, automata, literals, automaton_bytes] =
             counts.sizes().ok_or(SectionError::new("the counts"))?;
-        let slots = part(slots, "the slots")?;
-        let groups = part(groups, "the groups")?;
-        let entries = part(entries, "the entries")?;
-        let cases = part(cases, "the cases")?;
-        let sets = part(sets, "the sets")?;
-        let steps = part(steps, "the steps")?;
-        let automata = part(automata, "the automata")?;
-        let literals = part(literals, "the literals")?;
-        let automaton_bytes = part(automaton_bytes, "the automata")?;
-        if !rest.is_empty() {
-            return Err(SectionError::new("the length"));
-        }
-        Ok(Self {
+        let section = Self {
             masks: masks.as_chunks().0.first_chunk().ok_or(SectionError::new("the masks"))?,
             bitmap: bitmap.first_chunk().ok_or(SectionError::new("the bitmap"))?,
             threes: threes.first_chunk().ok_or(SectionError::new("the bitmap"))?,
@@ -164,24 +167,49 @@ impl<'a> Section<'a> {
             back,
             ahead,
             ranks: ranks.as_chunks().0,
-            slots: slots.as_chunks().0,
-            groups: groups.as_chunks().0,
-            entries: entries.as_chunks().0,
-            cases: cases.as_chunks().0,
-            sets: sets.as_chunks().0,
-            steps: steps.as_chunks().0,
-            automata: automata.as_chunks().0,
-            literals,
-            automaton_bytes,
-        })
+            slots: parts.rows(slots, "the slots")?,
+            groups: parts.rows(groups, "the groups")?,
+            entries: parts.rows(entries, "the entries")?,
+            cases: parts.rows(cases, "the cases")?,
+            sets: parts.rows(sets, "the sets")?,
+            steps: parts.rows(steps, "the steps")?,
+            automata: parts.rows(automata, "the automata")?,
+            literals: parts.rows(literals, "the literals")?,
+            automaton_bytes: parts.rows(automaton_bytes, "the automata")?,
+            sums,
+        };
+        if parts.at == bytes.len() { Ok(section) } else { Err(SectionError::new("the length")) }
+    }
+
+    /// Some records, unless they are not as they were written.
+    #[inline]
+    fn some<const SIZE: usize>(
+        &self,
+        rows: &Rows<'a, SIZE>,
+        range: Range<usize>,
+    ) -> Option<&'a [[u8; SIZE]]> {
+        let some = rows.rows.get(range.clone())?;
+        match self.sums {
+            Some(sums) if !sums.intact(rows.at + range.start * SIZE..rows.at + range.end * SIZE) => None,
+            _ => Some(some),
+        }
+    }
+
+    #[inline]
+    fn one<const SIZE: usize>(&self, rows: &Rows<'a, SIZE>, index: usize) -> Option<&'a [u8; SIZE]> {
+        self.some(rows, index..index.checked_add(1)?)?.first()
+    }
+
+    fn bytes(&self, rows: &Rows<'a, 1>, start: usize, len: usize) -> Option<&'a [u8]> {
+        self.some(rows, start..start.checked_add(len)?).map(<[[u8; 1]]>::as_flattened)
     }
 
     pub(crate) fn automata(&self) -> usize {
-        self.automata.len()
+        self.automata.rows.len()
     }
 
     pub(crate) fn cases(&self) -> usize {
-        self.cases.len()
+        self.cases.rows.len()
     }
 
     /// Whether the bitmap knows the hash of a window.
@@ -207,35 +235,35 @@ impl<'a> Section<'a> {
         let word = u64::from_le_bytes(*self.bitmap.as_chunks().0.get(hash >> 6)?);
         let before = (word & !(u64::MAX << (hash & 63))).count_ones() as usize;
         let slot = usize::from(u16::from_le_bytes(*self.ranks.get(hash >> 6)?)) + before;
-        let at = |slot: usize| self.slots.get(slot).map(|word| u32::from_le_bytes(*word) as usize);
-        Some(at(slot)?..at(slot + 1)?)
+        let [first, behind] = *self.some(&self.slots, slot..slot + 2)?.first_chunk()?;
+        Some(u32::from_le_bytes(first) as usize..u32::from_le_bytes(behind) as usize)
     }
 
     /// A group and the numbers of its entries.
     pub(crate) fn group(&self, index: usize) -> Option<(Group, std::ops::Range<usize>)> {
-        let group = Group::read(self.groups.get(index)?)?;
+        let group = Group::read(self.one(&self.groups, index)?)?;
         let first = (group.entries & 0x3F_FFFF) as usize;
         Some((group, first..first + (group.entries >> 22) as usize))
     }
 
     /// The number of a case, the case, and where the window lies behind the first byte of its literal.
     pub(crate) fn entry(&self, index: usize) -> Option<(usize, Case, isize)> {
-        let [c0, c1, c2, c3, o0, o1, _, _] = *self.entries.get(index)?;
+        let [c0, c1, c2, c3, o0, o1, _, _] = *self.one(&self.entries, index)?;
         let number = u32::from_le_bytes([c0, c1, c2, c3]) as usize;
-        let case = Case::read(self.cases.get(number)?)?;
+        let case = Case::read(self.one(&self.cases, number)?)?;
         Some((number, case, isize::from(i16::from_le_bytes([o0, o1]))))
     }
 
     /// The literal of a case and its fold masks, none if it is compared as it stands.
     pub(crate) fn literal(&self, case: &Case) -> Option<(&'a [u8], &'a [u8])> {
         let (start, len) = (case.literal as usize, usize::from(case.literal_len));
-        let literal = self.literals.get(start..start.checked_add(len)?)?;
-        let masks = if case.folded { self.literals.get(start + len..start + 2 * len)? } else { &[] };
+        let literal = self.bytes(&self.literals, start, len)?;
+        let masks = if case.folded { self.bytes(&self.literals, start + len, len)? } else { &[] };
         Some((literal, masks))
     }
 
     pub(crate) fn steps(&self, first: usize, count: usize) -> Option<&'a [[u8; 8]]> {
-        self.steps.get(first..first.checked_add(count)?)
+        self.some(&self.steps, first..first.checked_add(count)?)
     }
 
     pub(crate) fn step(bytes: &[u8; 8]) -> Option<Step> {
@@ -243,12 +271,37 @@ impl<'a> Section<'a> {
     }
 
     pub(crate) fn set(&self, index: u16) -> Option<&'a [u8; 32]> {
-        self.sets.get(usize::from(index))
+        self.one(&self.sets, usize::from(index))
     }
 
     pub(crate) fn automaton(&self, index: usize) -> Option<&'a [u8]> {
-        let [o0, o1, o2, o3, l0, l1, l2, l3] = *self.automata.get(index)?;
+        let [o0, o1, o2, o3, l0, l1, l2, l3] = *self.one(&self.automata, index)?;
         let start = u32::from_le_bytes([o0, o1, o2, o3]) as usize;
-        self.automaton_bytes.get(start..start.checked_add(u32::from_le_bytes([l0, l1, l2, l3]) as usize)?)
+        self.bytes(&self.automaton_bytes, start, u32::from_le_bytes([l0, l1, l2, l3]) as usize)
+    }
+}
+
+/// Cuts a section into its parts.
+struct Parts<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Parts<'a> {
+    /// The next part, and where it begins.
+    fn take(&mut self, size: usize, what: &'static str) -> Result<(&'a [u8], usize), SectionError> {
+        let at = self.at;
+        let part = self.bytes.get(at..).and_then(|rest| rest.get(..size)).ok_or(SectionError::new(what))?;
+        self.at += size;
+        Ok((part, at))
+    }
+
+    fn rows<const SIZE: usize>(
+        &mut self,
+        size: usize,
+        what: &'static str,
+    ) -> Result<Rows<'a, SIZE>, SectionError> {
+        let (part, at) = self.take(size, what)?;
+        Ok(Rows { rows: part.as_chunks().0, at })
     }
 }

@@ -17,12 +17,14 @@ use crate::table::layout::Section;
 use crate::table::read::Damaged;
 use crate::table::records::{Matcher, View};
 use crate::table::{Line, Table};
-use policy_scan::{Outcome, Scanner};
+use policy_scan::{Outcome, ScanError, Scanner, Sums};
 use std::collections::{BTreeMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
 /// Most texts of one call.
 const MOST_TEXTS: usize = 1024;
+/// Bytes of texts for which the sums of the scanner's section are looked at as it is used, not all of them at once.
+const FEW_BYTES: usize = 16 * 1024;
 /// Most places of one needle in one text that are told.
 const MOST_PLACES: usize = 8;
 
@@ -63,10 +65,16 @@ impl<'f> Texts<'f> {
 
     fn found(&mut self, table: &Table<'_>) -> Result<&[Found], Stop> {
         if self.found.is_none() {
-            let section = table.scan()?;
-            // ORDER: the table has summed the pages that it gives.
-            let scanner = Scanner::of_summed(section).map_err(|_| Stop::Damaged)?;
             let texts = self.facts.texts.iter().take(MOST_TEXTS);
+            let section = table.scan()?;
+            let bytes: usize = texts.clone().map(|text| text.after.len()).sum();
+            // ORDER: a few words lead to few patterns, a file to most of them.
+            let sums: Option<&dyn Sums> = match section.all() {
+                Some(_) => None,
+                None if bytes <= FEW_BYTES => Some(&section),
+                None => section.get(0, section.len()).map(|_| None)?,
+            };
+            let scanner = Scanner::in_place(section.unseen(), sums).map_err(|_| Stop::Damaged)?;
             self.found = Some(texts.map(|text| scan(table, &scanner, text)).collect::<Result<_, Stop>>()?);
         }
         Ok(self.found.as_deref().unwrap_or_default())
@@ -124,6 +132,7 @@ fn pass(
         return Err(Stop::Damaged);
     }
     Ok(match outcome {
+        Err(ScanError::Damaged(_)) => return Err(Stop::Damaged),
         Err(error) => Some(error.to_string()),
         // SECURITY: what may match behind a limit is not known, which is not the same as not there.
         Ok(Outcome::Incomplete { places, first }) => Some(format!(

@@ -153,27 +153,26 @@ impl<'a> Table<'a> {
         Ok(range.within(rows.len())?.map(move |index| rows.get(index)?.word(0)))
     }
 
-    /// What the scanner reads: its length, then its bytes.
-    pub(crate) fn scan(&self) -> Read<&'a [u8]> {
+    /// What the scanner reads, not looked at yet: the section holds its length, then its bytes.
+    pub(crate) fn scan(&self) -> Read<Bytes<'a>> {
         let section = self.section(Section::Scan);
-        let len = section.u32_at(0)? as usize;
-        section.get(4, len)
+        section.part(4, section.u32_at(0)? as usize)
     }
 
-    /// Whether anything of it looks at texts, so that they have to be made.
+    /// Whether anything of it looks at texts, so that they have to be made. Something of a damaged table may.
     #[must_use]
     pub fn looks_at_texts(&self) -> bool {
         self.rows(Section::Needles).len() > 0 || self.flags_checks()
     }
 
-    /// Whether a decision may need the record of a session.
+    /// Whether a decision may need the record of a session. A damaged table may.
     #[must_use]
     pub fn asks_the_past(&self) -> bool {
-        self.row(Section::Info, 0).and_then(|row| row.word(28)).is_ok_and(|word| word != 0)
+        self.row(Section::Info, 0).and_then(|row| row.word(28)) != Ok(0)
     }
 
     fn flags_checks(&self) -> bool {
-        self.row(Section::Info, 0).and_then(|row| row.word(27)).is_ok_and(|word| word != 0)
+        self.row(Section::Info, 0).and_then(|row| row.word(27)) != Ok(0)
     }
 
     /// An automaton by place and length.
