@@ -82,20 +82,19 @@ const NAME_BYTES: usize = 64;
 /// the user part of URLs.
 pub fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4096));
-    let mut at = 0;
-    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
-        match secret(text, at) {
+    let (mut copied, mut at) = (0, 0);
+    while let Some(byte) = text.as_bytes().get(at) {
+        // All that begins a secret is ASCII, so that `at` is where a character begins wherever one is found.
+        match if byte.is_ascii() { secret(text, at) } else { None } {
             Some((keep, end)) if end > at => {
-                out.push_str(text.get(at..keep).unwrap_or_default());
+                out.push_str(text.get(copied..keep).unwrap_or_default());
                 out.push_str(MASK);
-                at = end;
+                (copied, at) = (end, end);
             }
-            _ => {
-                out.push(c);
-                at += c.len_utf8();
-            }
+            _ => at += 1,
         }
     }
+    out.push_str(text.get(copied..).unwrap_or_default());
     out
 }
 
@@ -174,7 +173,9 @@ fn named_value(text: &str, at: usize) -> Option<(usize, usize)> {
 /// `--NAME VALUE`, `-u USER:VALUE`.
 fn flag_value(text: &str, at: usize) -> Option<(usize, usize)> {
     let before = tail(text, at);
-    let word = before.rsplit([' ', '\t', '\n', '"', '\'']).next()?;
+    let parts = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'"' | b'\'');
+    let begin = before.bytes().rposition(|byte| parts(&byte)).map_or(0, |at| at + 1);
+    let word = before.get(begin..).filter(|word| word.starts_with('-'))?;
     let start = at + run(text.get(at..)?, |c| matches!(c, ' ' | '\t')).len();
     if word.starts_with("--") && is_secret_name(word) {
         return value(text, start);
@@ -211,7 +212,11 @@ fn value(text: &str, start: usize) -> Option<(usize, usize)> {
 
 fn key(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text.get(at..)?;
-    let (_, least) = PREFIXES.iter().find(|(prefix, _)| rest.starts_with(prefix))?;
+    let first = rest.as_bytes().first();
+    let (_, least) = PREFIXES
+        .iter()
+        .filter(|(prefix, _)| prefix.as_bytes().first() == first)
+        .find(|(prefix, _)| rest.starts_with(prefix))?;
     let whole = run(rest, |c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
     (whole.len() >= *least).then_some((at, at + whole.len()))
 }
@@ -219,6 +224,9 @@ fn key(text: &str, at: usize) -> Option<(usize, usize)> {
 /// `Bearer TOKEN`, `Basic TOKEN`.
 fn scheme_token(text: &str, at: usize) -> Option<(usize, usize)> {
     let rest = text.get(at..)?;
+    if !rest.starts_with(['b', 'B']) {
+        return None;
+    }
     let (scheme, least) = [("bearer", 4), ("basic", 12)]
         .into_iter()
         .find(|(scheme, _)| rest.get(..scheme.len()).is_some_and(|s| s.eq_ignore_ascii_case(scheme)))?;
