@@ -12,8 +12,10 @@ use super::layout::{
 use super::{Active, Automaton, Damaged, MOST_ACTIVE, Scratch};
 use crate::glob::{HOLE, RUN};
 
-/// Slots that remember which lists were reported; a lost one costs a second report, nothing else.
-pub(super) const SEEN: usize = 1024;
+/// Slots that remember which lists were reported, at first and once two lists wanted the same; a lost one costs a second
+/// report, nothing else. Most walks report one or two, and to clear many slots would cost more than the walk.
+pub(super) const SEEN: usize = 64;
+const SEEN_MORE: usize = 1024;
 /// Steps given to a value for each of its symbols, and beside these.
 const STEPS: usize = 256;
 const STEPS_MORE: usize = 1 << 17;
@@ -63,13 +65,18 @@ impl Each<'_, '_> {
     /// Reports a list and those it goes on with.
     pub(super) fn list(&mut self, mut list: u32) -> Result<(), Damaged> {
         while list != 0 {
-            let slot = self.seen.get_mut(list as usize % SEEN).ok_or(Damaged::Index)?;
+            let slots = self.seen.len();
+            let slot = self.seen.get_mut(list as usize & (slots - 1)).ok_or(Damaged::Index)?;
             let mark = self.walk | u64::from(list);
             if *slot == mark {
                 // Whoever reported it went on to the end.
                 return Ok(());
             }
+            let taken = *slot & !u64::from(u32::MAX) == self.walk;
             *slot = mark;
+            if taken && slots < SEEN_MORE {
+                self.seen = vec![0; SEEN_MORE];
+            }
             let [first, count, next] = self.automaton.records(Part::IdLists)?.get(list)?;
             for i in 0..count {
                 let id = self.automaton.id(first.checked_add(i).ok_or(Damaged::Index)?)?;
