@@ -60,12 +60,26 @@ pub(crate) enum Format {
     Github,
 }
 
+/// `policy rules`.
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// Packs (`std/git`) or rules (`std/git/no-force-push`); the part behind the last slash is enough for a rule.
+    pub(crate) names: Vec<String>,
+}
+
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Write a starter agent.policy fitted to this folder, and trust it.
     #[command(after_help = "Examples:\n  policy init\n  policy init services/api")]
     Init(InitArgs),
+    /// Say what the built-in rules are: why, what to do instead, how they are tested, how they are allowed.
+    #[command(after_help = "\
+Examples:
+  policy rules                           every pack and every rule, a line each
+  policy rules std/git                   the page of a pack
+  policy rules std/git/no-force-push     one rule")]
+    Rules(RulesArgs),
     /// Check a policy, run its tests and write its table.
     #[command(after_help = "\
 Examples:

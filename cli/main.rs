@@ -101,6 +101,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
     }
     match command {
         Command::Init(args) => commands::init::run(&args, context),
+        Command::Rules(args) => commands::rules::run(&args, context),
         Command::Compile(args) => commands::compile::run(&args, context),
         Command::Test(args) => commands::test::run(&args, context),
         Command::Fmt(args) => commands::fmt::run(&args, context),

@@ -5,8 +5,8 @@
 
 use crate::diagnostics::{BY_SIZE, cases, codes, told};
 use crate::support::{drawn, root};
-use policy_grammar::ast::{Block, BlockKind, File, Item, Scopes};
-use policy_grammar::source::{FileId, Span};
+use policy_compiler::pages;
+use policy_grammar::source::FileId;
 use std::fmt::Write as _;
 
 const REFRESH: &str = "POLICY_WRITE_DOCS=1 cargo test docs";
@@ -72,153 +72,60 @@ fn docs_diagnostics() {
     page("diagnostics.md", out.trim_end_matches('\n').to_owned().as_str());
 }
 
-/// A pack as its page says it.
-struct Page<'a> {
-    pack: &'a str,
-    text: &'a str,
-    out: String,
-}
-
-impl Page<'_> {
-    fn slice(&self, span: Span) -> &str {
-        self.text.get(span.start as usize..span.end as usize).unwrap()
-    }
-
-    /// Whole lines from one place to another, moved to the left.
-    fn lines(&self, first: Span, last: Span) -> String {
-        let start = self.text.get(..first.start as usize).unwrap().rfind('\n').map_or(0, |at| at + 1);
-        let end = self.text.get(last.end as usize..).unwrap().find('\n');
-        let end = end.map_or(self.text.len(), |at| last.end as usize + at);
-        let lines: Vec<&str> = self.text.get(start..end).unwrap().lines().collect();
-        let indent = |line: &&str| line.len() - line.trim_start().len();
-        let least = lines.iter().filter(|line| !line.trim().is_empty()).map(indent).min().unwrap_or(0);
-        lines.iter().map(|line| line.get(least..).unwrap_or_default().to_owned() + "\n").collect()
-    }
-
-    fn scopes(&self, scopes: &Scopes) -> String {
-        let names = [&scopes.on, &scopes.from, &scopes.as_, &scopes.at];
-        let mut spans: Vec<Span> = names.into_iter().flatten().map(|names| names.span).collect();
-        spans.extend(scopes.files.as_ref().map(|files| files.list.span));
-        let [first, rest @ ..] = spans.as_slice() else { return "every call".to_owned() };
-        let whole = rest.iter().fold(*first, |whole, span| whole.to(*span));
-        format!("`{}`", self.slice(whole).split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-
-    fn block(&mut self, block: &Block) {
-        let kind = match block.kind {
-            BlockKind::Rule => "rule",
-            BlockKind::Guard => "guard",
-            BlockKind::Exception => "exception",
-            BlockKind::Assert => "assert",
-        };
-        let (pack, name, scopes) = (self.pack, &block.name.node, self.scopes(&block.scopes));
-        let _ = writeln!(self.out, "## {kind} `{pack}/{name}`\n\nLooks at: {scopes}\n");
-        if let Some(because) = &block.because {
-            let _ = writeln!(self.out, "Because: {}\n", because.node);
-        }
-        if let Some(suggest) = &block.suggest {
-            let _ = writeln!(self.out, "Instead: {}\n", suggest.node);
-        }
-        let mut spans: Vec<Span> = block.lines.iter().map(|line| line.span).collect();
-        spans.extend(block.otherwise.as_ref().map(|otherwise| otherwise.span));
-        if let (Some(first), Some(last)) = (spans.first(), spans.last()) {
-            let lines = self.lines(*first, *last);
-            fenced(&mut self.out, "policy", &lines);
-        }
-        if let (Some(first), Some(last)) = (block.expects.first(), block.expects.last()) {
-            let lines = self.lines(first.span, last.span);
-            self.out.push_str("Tested:\n\n");
-            fenced(&mut self.out, "policy", &lines);
-        }
-    }
-
-    fn item(&mut self, item: &Item) {
-        let title = match item {
-            Item::Block(block) => return self.block(block),
-            Item::Project { items, .. } => return items.iter().for_each(|item| self.item(item)),
-            Item::List { name, .. } => format!("list `@{}/{}`", self.pack, name.node),
-            Item::Program(program) => {
-                let names: Vec<String> =
-                    program.names.iter().map(|name| format!("`{}`", name.node)).collect();
-                format!("program {}", names.join(", "))
-            }
-            Item::Test(test) => format!("test \"{}\"", test.title.node),
-            Item::Secret { name, .. } => format!("secret `{}`", name.node),
-            Item::Default { .. }
-            | Item::AskTimeout { .. }
-            | Item::Mode { .. }
-            | Item::Severity { .. }
-            | Item::Use { .. }
-            | Item::Set { .. }
-            | Item::Asset { .. } => "setting".to_owned(),
-        };
-        let span = span_of(item);
-        let lines = self.lines(span, span);
-        let _ = writeln!(self.out, "## {title}\n");
-        fenced(&mut self.out, "policy", &lines);
-    }
-
-    /// The comments between the header and the first item.
-    fn opening(&mut self, file: &File) {
-        let lines = opening(file);
-        if !lines.is_empty() {
-            let _ = writeln!(self.out, "{}\n", lines.join("\n"));
-        }
-    }
-}
-
-fn opening(file: &File) -> Vec<&str> {
-    let end = file.items.first().map_or(u32::MAX, |item| span_of(item).start);
-    file.comments
-        .iter()
-        .filter(|comment| comment.own_line && comment.text.span.start < end)
-        .map(|comment| comment.text.node.trim_start_matches('#').trim())
-        .collect()
-}
-
-fn span_of(item: &Item) -> Span {
-    match item {
-        Item::Program(program) => program.span,
-        Item::Block(block) => block.span,
-        Item::Test(test) => test.span,
-        Item::Default { span, .. }
-        | Item::AskTimeout { span, .. }
-        | Item::Mode { span, .. }
-        | Item::Severity { span, .. }
-        | Item::Use { span, .. }
-        | Item::Set { span, .. }
-        | Item::Asset { span, .. }
-        | Item::List { span, .. }
-        | Item::Secret { span, .. }
-        | Item::Project { span, .. } => *span,
-    }
-}
-
 #[test]
 fn docs_rules() {
     let mut index = format!(
-        "# Packs\n\nWhat `use` takes, each with the first sentence of its page. Generated from `policies/std`; `{REFRESH}` writes it.\n\n\
-         | pack | is |\n|---|---|\n"
+        "# Packs\n\nWhat `use` takes, each with the first sentence of its page. `policy rules` prints the same. Generated from \
+         `policies/std`; `{REFRESH}` writes it.\n\n| pack | is |\n|---|---|\n"
     );
     for (pack, text) in policy_compiler::PACKS {
-        let parsed = policy_grammar::parse(FileId(0), text);
-        assert_eq!(parsed.diagnostics, [], "{pack}");
-        let mut made = Page { pack, text, out: String::new() };
+        assert_eq!(policy_grammar::parse(FileId(0), text).diagnostics, [], "{pack}");
         let file = pack.strip_prefix("std/").unwrap();
-        let _ = write!(
-            made.out,
-            "# `{pack}`\n\nGenerated from `policies/{pack}.policy`; `{REFRESH}` writes it.\n\n"
-        );
-        made.opening(&parsed.file);
-        for item in &parsed.file.items {
-            made.item(item);
-        }
-        page(&format!("rules/{file}.md"), &(made.out.trim_end().to_owned() + "\n"));
-        let about = opening(&parsed.file).join(" ");
-        let sentence = about.split_once(". ").map_or(about.trim_end_matches('.'), |(first, _)| first);
+        let made = pages::page(pack).unwrap();
+        let (title, rest) = made.split_once("\n\n").unwrap();
+        let origin = format!("Generated from `policies/{pack}.policy`; `{REFRESH}` writes it.");
+        page(&format!("rules/{file}.md"), &format!("{title}\n\n{origin}\n\n{rest}"));
+        let sentence = pages::sentence(pack).unwrap();
         let _ = writeln!(index, "| [`{pack}`]({file}.md) | {} |", sentence.replace('|', "\\|"));
     }
     page("rules/README.md", &index);
+}
+
+/// What a page says about allowing a rule is a policy that compiles.
+#[test]
+fn docs_allow_what_they_say() {
+    let (mut sets, mut exceptions) = (String::new(), String::new());
+    for (pack, _) in policy_compiler::PACKS {
+        let text = pages::page(pack).unwrap();
+        let mut told = text.split("To allow it, below").skip(1).peekable();
+        if told.peek().is_some() {
+            let _ = writeln!(sets, "use {pack}");
+            let _ = writeln!(exceptions, "use {pack}");
+        }
+        for part in told {
+            let snippet = part.split("~~~policy\n").nth(1).unwrap().split("~~~").next().unwrap();
+            let (set, exception) = snippet.split_once("\n\n").unwrap_or((snippet, ""));
+            // Blocks of one name are one rule.
+            let set = set.trim_end().to_owned() + "\n";
+            if !sets.contains(&set) {
+                sets += &set;
+            }
+            exceptions += &exception.replace("one-case", &format!("case-{}", exceptions.len()));
+        }
+    }
+    assert!(sets.lines().count() > 100 && exceptions.matches("\nexception ").count() > 100);
+    for (name, text) in [("sets.policy", sets), ("exceptions.policy", exceptions)] {
+        // Packs are used before anything else.
+        let (uses, rest): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("use "));
+        let text = format!("policy \"x\" language 1\n{}\n{}\n", uses.join("\n"), rest.join("\n"));
+        let (diagnostics, sources) = told(name, &text);
+        let errors: Vec<String> = diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.level == policy_grammar::diagnostic::Level::Error)
+            .map(|diagnostic| drawn(diagnostic, &sources))
+            .collect();
+        assert!(errors.is_empty(), "{}", errors.join("\n"));
+    }
 }
 
 /// A page of a pack that is gone.

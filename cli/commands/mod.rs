@@ -13,6 +13,7 @@ pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod mcp;
+pub(crate) mod rules;
 pub(crate) mod scan;
 pub(crate) mod shell;
 pub(crate) mod suppress;

@@ -15,6 +15,7 @@ mod lower;
 pub mod naive;
 mod near;
 mod packs;
+pub mod pages;
 mod pattern;
 mod plan;
 mod resolve;
