@@ -262,6 +262,11 @@ mod tests {
             pem("-----BEGIN PGP PRIVATE KEY BLOCK-----\nVersion: GnuPG v2\n\nlQdGBF\n\nabcdWXYZ12").is_some()
         );
         assert!(pem("-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAK...\n").is_none());
+        // The scanner's limit may cut a character.
+        let text = "-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIIxk\n-----END EC PRIVATE KEY-----\n# Schlüssel";
+        let cut = text.find('ü').unwrap() + 1;
+        let conditions = Conditions { entropy: 0, checksum: Checksum::Pem };
+        assert!(judge(text.as_bytes(), 0..cut, &conditions, std::iter::empty()).is_some());
         assert!(pem("-----BEGIN RSA PRIVATE KEY-----\") { return true }").is_none());
         assert!(pem("-----BEGIN RSA PRIVATE KEY-----\n-----END RSA").is_none());
     }

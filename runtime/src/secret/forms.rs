@@ -140,11 +140,8 @@ pub(super) fn url_tells(matched: &[u8], password: &str) -> bool {
 
 /// The place of the body of a PEM block whose first line begins the match.
 pub(super) fn body_of_pem(matched: &[u8]) -> Option<Range<usize>> {
-    let text = String::from_utf8_lossy(matched);
-    // Places are of the bytes; a body behind what is no text at all is none.
-    if text.len() != matched.len() {
-        return None;
-    }
+    // A match may end in the middle of a character: what stands before that is looked at.
+    let text = matched.utf8_chunks().next()?.valid();
     let head = text.find("KEY")?;
     let mut at = head + text.get(head..)?.find("-----")? + 5;
     loop {
