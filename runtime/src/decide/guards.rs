@@ -12,7 +12,7 @@ use crate::outside::{Measure, Outside};
 use crate::run_match::Match;
 use crate::table::groups::{Group, Role};
 use crate::table::{Line, Verb};
-use crate::verdict::Decision;
+use crate::verdict::{Decision, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Looks at every value of one reading.
@@ -55,6 +55,31 @@ pub(super) fn judge<'f>(
     }
     judge.call(&guards)?;
     judge.texts(&guards, texts, outside)
+}
+
+/// What something is found in, and what is said of it.
+pub(super) struct At {
+    pub(super) value: Value,
+    pub(super) why: Option<String>,
+    pub(super) spot: Spot,
+}
+
+impl From<Value> for At {
+    fn from(value: Value) -> At {
+        At { value, why: None, spot: Spot::default() }
+    }
+}
+
+impl From<(Value, String)> for At {
+    fn from((value, why): (Value, String)) -> At {
+        At { why: Some(why), ..At::from(value) }
+    }
+}
+
+impl From<(Value, Spot)> for At {
+    fn from((value, spot): (Value, Spot)) -> At {
+        At { spot, ..At::from(value) }
+    }
 }
 
 pub(super) struct Judge<'j, 'm, 't, 'f> {
@@ -128,7 +153,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             }
             for (number, hit) in lines {
                 let line = self.matching.table.line(number)?;
-                self.finding(&line, hit.rank, hit.sure, Some(ready), ready.value, None)?;
+                self.finding(&line, hit.rank, hit.sure, Some(ready), ready.value)?;
             }
             let held = held.unwrap_or_default();
             for number in self.matching.table.numbers(group.only)? {
@@ -136,7 +161,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 let line = self.matching.table.line(number)?;
                 if self.asks_for(&line, ready) && !held.contains(&number) {
                     let Some(rank) = miss_rank(self.matching, &line)? else { continue };
-                    self.finding(&line, rank, lies == Match::Certain, Some(ready), ready.value, None)?;
+                    self.finding(&line, rank, lies == Match::Certain, Some(ready), ready.value)?;
                 }
             }
         }
@@ -185,7 +210,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 let rank = rank?;
                 let line = table.line(table.line_of_rank(rank)?)?;
                 if !self.counts_lines(&line)? {
-                    self.finding(&line, rank, sure, None, Value::Call, None)?;
+                    self.finding(&line, rank, sure, None, Value::Call)?;
                 }
             }
             for number in table.numbers(group.only)? {
@@ -194,7 +219,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                     && let Some(rank) = miss_rank(self.matching, &line)?
                 {
                     let why = format!("the call has no {} at all", word(&line));
-                    self.finding(&line, rank, sure, None, Value::Call, Some(why))?;
+                    self.finding(&line, rank, sure, None, (Value::Call, why))?;
                 }
             }
             for (index, script) in facts.scripts.iter().enumerate().take(super::MOST_VALUES) {
@@ -208,7 +233,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 for hit in hits {
                     let line = table.line(table.line_of_rank(hit.rank)?)?;
                     if line.verb != Verb::Only {
-                        self.finding(&line, hit.rank, sure, None, Value::Script(index), None)?;
+                        self.finding(&line, hit.rank, sure, None, Value::Script(index))?;
                     }
                 }
             }
@@ -228,27 +253,9 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
         rank: u32,
         sure: bool,
         ready: Option<&Ready<'_>>,
-        value: Value,
-        why: Option<String>,
+        at: impl Into<At>,
     ) -> Result<(), Stop> {
-        self.finding_at(line, rank, sure, ready, value, why, Spot::default())
-    }
-
-    /// A finding at a spot of a text.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "one place where everything about a finding comes together"
-    )]
-    pub(super) fn finding_at(
-        &mut self,
-        line: &Line<'t>,
-        rank: u32,
-        sure: bool,
-        ready: Option<&Ready<'_>>,
-        value: Value,
-        why: Option<String>,
-        spot: Spot,
-    ) -> Result<(), Stop> {
+        let At { value, why, spot } = at.into();
         if let Some(rank) = self.opened(line.block, ready)? {
             let guard = self.matching.table.block(line.block)?.name;
             let why = Some(format!("it opens {guard}"));
@@ -263,7 +270,13 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             });
             return Ok(());
         }
-        let decision = match line.verb {
+        // "No worse than this, whatever the verb of the line."
+        let verb = match (spot.at_most, line.verb) {
+            (Some(Severity::Info), _) => Verb::Info,
+            (Some(Severity::Warning), Verb::Deny | Verb::Only | Verb::Ask) => Verb::Warn,
+            (_, verb) => verb,
+        };
+        let decision = match verb {
             Verb::Deny | Verb::Only if sure => Decision::Deny,
             Verb::Deny | Verb::Only | Verb::Ask => Decision::Ask,
             _ => Decision::Allow,
@@ -273,10 +286,10 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
         }
         let class = if sure { Class::Guard } else { Class::MaybeGuard };
         let found = Found { decision, class, sure, rank, value, why, spot };
-        if line.tail.is_some() {
-            return self.report.wait(line.id, found);
+        match line.tail {
+            Some(_) => self.report.wait(line.id, found),
+            None => self.report.finding(found, verb, line.block),
         }
-        self.report.finding(found, line.verb, line.block);
         Ok(())
     }
 

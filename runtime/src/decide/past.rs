@@ -230,58 +230,16 @@ fn holds(asked: &Asked<'_>, answers: &[Answer]) -> Result<bool, String> {
 
 /// What a limit says when it is passed.
 fn said(limit: &Limit<'_>, count: u64, value: Value) -> String {
-    let one = count == 1;
-    let what = match (limit.measure, value) {
-        (Measure::Calls, _) => {
-            if one {
-                "call"
-            } else {
-                "calls"
-            }
-        }
-        (Measure::Repeats, _) => {
-            if one {
-                "earlier call of the same"
-            } else {
-                "earlier calls of the same"
-            }
-        }
-        (Measure::Lines, _) => {
-            if one {
-                "line"
-            } else {
-                "lines"
-            }
-        }
-        (Measure::Matches, Value::Path(_)) => {
-            if one {
-                "path"
-            } else {
-                "different paths"
-            }
-        }
-        (Measure::Matches, Value::Domain(_)) => {
-            if one {
-                "host"
-            } else {
-                "different hosts"
-            }
-        }
-        (Measure::Matches, Value::Command(_)) => {
-            if one {
-                "such command"
-            } else {
-                "such commands"
-            }
-        }
-        (Measure::Matches, _) => {
-            if one {
-                "match"
-            } else {
-                "matches"
-            }
-        }
+    let (one, many) = match (limit.measure, value) {
+        (Measure::Calls, _) => ("call", "calls"),
+        (Measure::Repeats, _) => ("earlier call of the same", "earlier calls of the same"),
+        (Measure::Lines, _) => ("line", "lines"),
+        (Measure::Matches, Value::Path(_)) => ("path", "different paths"),
+        (Measure::Matches, Value::Domain(_)) => ("host", "different hosts"),
+        (Measure::Matches, Value::Command(_)) => ("such command", "such commands"),
+        (Measure::Matches, _) => ("match", "matches"),
     };
+    let what = if count == 1 { one } else { many };
     let window = if limit.shown.is_empty() { String::new() } else { format!(" {}", limit.shown) };
     format!("{count} {what}{window}, and more than {} is too many", limit.over)
 }

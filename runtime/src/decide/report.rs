@@ -1,6 +1,7 @@
 //! Collects what was found and writes the verdict.
 //!
-//! INVARIANT: the deciding step is never dropped, however many are found; every verdict has a step.
+//! INVARIANT: the deciding step is never dropped, however many are found, nor what is worse for what is less bad; every verdict
+//! has a step.
 
 use super::Stop;
 use super::past::{MOST_WAITING, Waiting};
@@ -77,6 +78,26 @@ impl Found {
     fn key(&self) -> (Decision, Class, bool, u32) {
         (self.decision, self.class, self.sure, self.rank)
     }
+
+    fn severity(&self, verb: Verb) -> Severity {
+        severity(verb, self.sure).min(self.spot.at_most.unwrap_or(Severity::Error))
+    }
+}
+
+/// Adds what is new; of too many the least is left out, of equal ones the last.
+fn keep<T: PartialEq, K: Ord>(kept: &mut Vec<T>, new: T, key: impl Fn(&T) -> K) {
+    let mut least = None;
+    if kept.len() >= MOST_STEPS {
+        let all = kept.iter().map(&key).enumerate().rev();
+        least = all.min_by(|a, b| a.1.cmp(&b.1)).filter(|(_, least)| *least < key(&new)).map(|(at, _)| at);
+        if least.is_none() {
+            return;
+        }
+    }
+    if !kept.contains(&new) {
+        least.map(|at| kept.remove(at));
+        kept.push(new);
+    }
 }
 
 /// What one call was found to be.
@@ -125,12 +146,12 @@ impl Report {
     }
 
     /// What a line finds when the past is as it asks.
-    pub(super) fn wait(&mut self, line: u32, found: Found) -> Result<(), Stop> {
-        if self.waiting.len() >= MOST_WAITING {
-            return Err(Stop::Limit);
+    pub(super) fn wait(&mut self, line: u32, found: Found) {
+        if self.waiting.len() < MOST_WAITING {
+            self.waiting.push(Waiting { line, found });
+        } else {
+            self.floor(Value::Call, format!("more than {MOST_WAITING} things ask what happened before"));
         }
-        self.waiting.push(Waiting { line, found });
-        Ok(())
     }
 
     /// Everything that waits.
@@ -140,9 +161,7 @@ impl Report {
 
     /// Something to tell that decides nothing.
     pub(super) fn note(&mut self, found: Found) {
-        if self.found.len() < MOST_STEPS && !self.found.contains(&found) {
-            self.found.push(found);
-        }
+        keep(&mut self.found, found, Found::key);
     }
 
     /// What a line of a guard says to a value.
@@ -160,9 +179,7 @@ impl Report {
         if counts {
             self.answer(found.clone());
         }
-        if self.findings.len() < MOST_STEPS && !self.findings.iter().any(|(old, _)| *old == found) {
-            self.findings.push((found, verb));
-        }
+        keep(&mut self.findings, (found, verb), |(found, verb)| found.severity(*verb));
     }
 
     pub(super) fn verdict(mut self, table: &Table<'_>, facts: &Facts) -> Result<Verdict, Stop> {
@@ -326,7 +343,7 @@ fn finding(table: &Table<'_>, facts: &Facts, found: &Found, verb: Verb) -> Resul
     };
     Ok(Finding {
         rule: step.rule,
-        severity: severity(verb, found.sure).min(found.spot.at_most.unwrap_or(Severity::Error)),
+        severity: found.severity(verb),
         message,
         suggest: step.suggest,
         place: step.place,
@@ -360,5 +377,31 @@ pub(super) fn damaged() -> Verdict {
             guard: false,
         }],
         findings: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(decision: Decision, index: usize) -> Found {
+        let (class, value) = (Class::Guard, Value::Text(index));
+        Found { decision, class, sure: true, rank: 1, value, why: None, spot: Spot::default() }
+    }
+
+    #[test]
+    fn what_is_worse_is_told_although_much_was_told_before() {
+        let mut report = Report::new();
+        for index in 0..2 * MOST_STEPS {
+            report.finding(found(Decision::Allow, index), Verb::Warn, 0);
+            report.answer(found(Decision::Ask, index));
+        }
+        report.finding(found(Decision::Deny, 7), Verb::Deny, 0);
+        report.finding(found(Decision::Deny, 7), Verb::Deny, 0);
+        let told: Vec<_> = report.findings.iter().map(|(found, verb)| found.severity(*verb)).collect();
+        assert_eq!((told.len(), report.found.len()), (MOST_STEPS, MOST_STEPS));
+        assert_eq!(told.iter().filter(|severity| **severity == Severity::Error).count(), 1);
+        assert_eq!(report.findings[0].0.value, Value::Text(0), "the last of equal ones makes room");
+        assert_eq!(report.found.iter().filter(|found| found.decision == Decision::Deny).count(), 1);
     }
 }

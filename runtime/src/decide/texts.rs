@@ -17,7 +17,9 @@ use crate::table::layout::Section;
 use crate::table::read::Damaged;
 use crate::table::records::{Matcher, View};
 use crate::table::{Line, Table};
+use crate::verdict::Severity;
 use policy_scan::{Outcome, ScanError, Scanner, Sums};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::{ControlFlow, Range};
 
@@ -67,7 +69,8 @@ impl<'f> Texts<'f> {
         if self.found.is_none() {
             let texts = self.facts.texts.iter().take(MOST_TEXTS);
             let section = table.scan()?;
-            let bytes: usize = texts.clone().map(|text| text.after.len()).sum();
+            let whole = |text: &TextFact| text.after.len() + text.before.as_ref().map_or(0, String::len);
+            let bytes: usize = texts.clone().map(whole).sum();
             // ORDER: a few words lead to few patterns, a file to most of them.
             let sums: Option<&dyn Sums> = match section.all() {
                 Some(_) => None,
@@ -273,8 +276,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             let Some(limit) = limit.filter(|limit| limit.measure == Measure::Lines) else { continue };
             let lines = text.after.lines().count();
             if lines > limit.over as usize {
-                let why = Some(too_long(&limit, lines));
-                self.finding(&line, rank, sure, ready, Value::Text(index), why)?;
+                self.finding(&line, rank, sure, ready, (Value::Text(index), too_long(&limit, lines)))?;
             }
         }
         Ok(())
@@ -325,7 +327,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                             (false, false) => format!("{because}; {}", line.because),
                         };
                     }
-                    self.finding_at(&line, *rank, sure, ready, Value::Text(index), None, spot)?;
+                    self.finding(&line, *rank, sure, ready, (Value::Text(index), spot))?;
                 }
             }
         }
@@ -347,10 +349,14 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             let pattern = table.pattern(rank)?;
             let line: Line<'t> = table.line(pattern.line)?;
             let Matcher::Check(options) = pattern.matcher else { return Err(Stop::Damaged) };
-            let Some(remarks) = outside.check(line.arg, options, self.matching.facts, target) else {
+            let Some(mut remarks) = outside.check(line.arg, options, self.matching.facts, target) else {
                 self.report.floor(value, format!("the check `{}` is not available here", line.arg));
                 continue;
             };
+            if remarks.len() > MOST_PLACES {
+                // What may refuse is not hidden behind what may not.
+                remarks.sort_by_key(|remark| Reverse(remark.at_most.unwrap_or(Severity::Error)));
+            }
             for remark in remarks.into_iter().take(MOST_PLACES) {
                 let spot = Spot {
                     line: remark.line,
@@ -360,7 +366,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                     at_most: remark.at_most,
                     ..Spot::default()
                 };
-                self.finding_at(&line, rank, sure, ready, value, None, spot)?;
+                self.finding(&line, rank, sure, ready, (value, spot))?;
             }
         }
         Ok(())
