@@ -8,6 +8,7 @@
     reason = "an oracle for tests; a policy that refers to nothing may stop it"
 )]
 
+mod content;
 pub mod generate;
 mod glob;
 mod guards;

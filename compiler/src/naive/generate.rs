@@ -8,7 +8,7 @@ pub use call::facts;
 
 use crate::ir::{
     Block, BlockId, BlockKind, Default_, Except, Kind, Line, LineId, Matcher, OperandSet, Pattern, Place,
-    Policy, RunPattern, RunStage, RunTerm, Scope, ScopeId, Verb, Within, WithinId,
+    Policy, RunPattern, RunStage, RunTerm, Scope, ScopeId, Secret, Verb, View, Within, WithinId,
 };
 use std::cmp::Reverse;
 use std::collections::VecDeque;
@@ -148,6 +148,32 @@ const PROGRAMS: &[&str] = &[
 const WRAPPERS: &[&str] = &["sudo", "env", "s*", "/usr/bin/env"];
 const TOOLS: &[&str] = &["\0bash", "*", "github\0*", "*\0read*", "\0*", "*\0bash"];
 
+/// No match of one of these reaches into another match of it: then there is one way to read what is found.
+const CONTENTS: &[&str] = &[
+    r"KEYS=[a-z]{2,6}",
+    r"(?i)drop table",
+    r"begin\s[a-z]{1,4}",
+    r"[0-9]{1,3}-mark",
+    r"\bword\b",
+    r"(?m)^#line$",
+    r"end_of|end_mark",
+];
+
+/// Formats of secrets: with a sample, by entropy, by what its kind asks for.
+fn secrets() -> Vec<Secret> {
+    let secret = |name: &str, pattern: &str| Secret {
+        name: name.to_owned(),
+        patterns: vec![pattern.to_owned()],
+        ..Secret::default()
+    };
+    vec![
+        Secret { samples: vec!["tok_public*".to_owned()], ..secret("s0", r"tok_[a-z0-9]{4,12}") },
+        Secret { entropy: 250, ..secret("s1", r"pass=[a-zA-Z0-9]{4,12}") },
+        // Letters and digits mixed.
+        Secret { checksum: 10, ..secret("s2", r"\bmix_[a-z0-9]{5,9}") },
+    ]
+}
+
 /// A policy.
 #[must_use]
 pub fn policy(random: &mut Random) -> Policy {
@@ -155,6 +181,7 @@ pub fn policy(random: &mut Random) -> Policy {
         name: "random".to_owned(),
         default: random.pick(&[None, None, Some(Default_::Allow), Some(Default_::Ask), Some(Default_::Deny)]),
         files: vec!["random.policy".to_owned()],
+        secrets: secrets(),
         ..Policy::default()
     };
     for _ in 0..=random.below(3) {
@@ -246,7 +273,11 @@ fn push_line(policy: &mut Policy, block: BlockId, verb: Verb, kind: Kind, arg: &
 fn line(random: &mut Random, policy: &mut Policy, block: BlockId, of: BlockKind, only: &mut Vec<Kind>) {
     let kinds =
         [Kind::Path, Kind::Path, Kind::Domain, Kind::Command, Kind::Run, Kind::Run, Kind::Shell, Kind::Arg];
-    let kind = random.pick(&kinds);
+    let mut kind = random.pick(&kinds);
+    // Only guards look at texts.
+    if of == BlockKind::Guard && random.one_in(3) {
+        kind = Kind::Content;
+    }
     let mut verb = match of {
         BlockKind::Rule => random.pick(&[
             Verb::Allow,
@@ -265,7 +296,7 @@ fn line(random: &mut Random, policy: &mut Policy, block: BlockId, of: BlockKind,
     if of != BlockKind::Rule && random.one_in(12) {
         return bare(policy, block, if verb == Verb::Only { Verb::Deny } else { verb });
     }
-    if verb == Verb::Only && (only.contains(&kind) || kind == Kind::Shell) {
+    if verb == Verb::Only && (only.contains(&kind) || matches!(kind, Kind::Shell | Kind::Content)) {
         verb = if of == BlockKind::Rule { Verb::Ask } else { Verb::Deny };
     }
     if verb == Verb::Only {
@@ -277,6 +308,9 @@ fn line(random: &mut Random, policy: &mut Policy, block: BlockId, of: BlockKind,
     for _ in 0..=random.below(2) {
         let matcher = matcher(random, kind, name);
         policy.patterns.push(Pattern { line: id, text: format!("{matcher:?}"), matcher, grant });
+    }
+    if kind == Kind::Content {
+        return;
     }
     for _ in 0..usize::from(random.one_in(4)) + usize::from(random.one_in(16)) {
         let matcher = matcher(random, kind, name);
@@ -295,7 +329,14 @@ fn matcher(random: &mut Random, kind: Kind, name: &str) -> Matcher {
         }
         Kind::Shell => Matcher::Shell(1 << random.below(3)),
         Kind::Run => Matcher::Run(run(random)),
-        Kind::Call | Kind::Content | Kind::Check => Matcher::Always,
+        Kind::Content => {
+            let view = random.pick(&[View::Added, View::Added, View::After, View::Before]);
+            match random.below(3) {
+                0 => Matcher::Secret(view, random.below(3) as u32),
+                _ => Matcher::Content(view, random.pick(CONTENTS).to_owned()),
+            }
+        }
+        Kind::Call | Kind::Check => Matcher::Always,
     }
 }
 

@@ -27,6 +27,7 @@ impl Naive<'_> {
             for value in &values {
                 self.guard(block, *value, &exceptions);
             }
+            self.texts(block, &exceptions);
             let lies = self.loose(&self.policy.blocks[block], Value::Call);
             if lies == Match::No || self.opened(block, Value::Call, &exceptions) {
                 continue;
@@ -89,7 +90,7 @@ impl Naive<'_> {
         }
     }
 
-    fn tighten(&mut self, block: usize, verb: Verb, sure: bool, rank: usize) {
+    pub(super) fn tighten(&mut self, block: usize, verb: Verb, sure: bool, rank: usize) {
         let decision = match verb {
             Verb::Deny if sure => Decision::Deny,
             Verb::Deny | Verb::Ask => Decision::Ask,
@@ -100,7 +101,7 @@ impl Naive<'_> {
     }
 
     /// "When the exception is in scope for the same value, or for the command that holds it, and is not over."
-    fn opened(&self, guard: usize, value: Value, exceptions: &[usize]) -> bool {
+    pub(super) fn opened(&self, guard: usize, value: Value, exceptions: &[usize]) -> bool {
         let origin = match value {
             Value::Path(index) => holder(&self.facts.paths[index].origin),
             Value::Domain(index) => holder(&self.facts.domains[index].origin),

@@ -5,7 +5,7 @@
 use super::Random;
 use policy_runtime::facts::{
     Access, ArgFact, CommandFact, DomainFact, Facts, Form, Opaque, Origin, Part, PathFact, PathName,
-    Redirect, ScriptFact, ToolName, Word,
+    Redirect, ScriptFact, TextFact, TextRole, ToolName, Word,
 };
 
 const VIEWS: &[&str] = &[
@@ -73,6 +73,34 @@ const TEXTS: &[&str] = &[
 const PROGRAMS: &[&str] =
     &["git", "git", "git", "rm", "ls", "/usr/bin/git", "GIT.EXE", "sh", "./sh", "C:\\x\\git.exe"];
 
+/// Lines of texts: what is looked for, what is nearly that, secrets and samples.
+const LINES: &[&str] = &[
+    "",
+    "KEYS=ab",
+    "x KEYS=abcdefgh KEYS=",
+    "KEYS=a",
+    "drop table",
+    "a DROP TABLE b",
+    "begin",
+    "abc",
+    "begin xy",
+    "1234-mark",
+    "-mark 5-mark",
+    "a word.",
+    "sword word_",
+    "#line",
+    "x #line",
+    "end_of end_mark",
+    "tok_q8zk2f",
+    "tok_public1 tok_",
+    "k = \"tok_w3v9x1\"",
+    "pass=Zq81kdP0wm",
+    "pass=aaaabbbb",
+    "mix_a1b2c3",
+    "mix_abcdef",
+    "\u{e4} tok_q8zk2f",
+];
+
 /// A call.
 #[must_use]
 pub fn facts(random: &mut Random) -> Facts {
@@ -90,7 +118,8 @@ pub fn facts(random: &mut Random) -> Facts {
     }
     facts.dir = dir(random);
     // Often a call is about one kind of value: then what decides about it is not hidden by the rest.
-    let about = random.pick(&["path", "domain", "arg", "command", "command", "command", "all", "all"]);
+    let about =
+        random.pick(&["path", "domain", "arg", "command", "command", "command", "text", "all", "all"]);
     let mut some = |kind: &str, most: usize| match about {
         "all" => random.below(most + 3).saturating_sub(2),
         about if about == kind => 1 + random.below(most),
@@ -98,7 +127,8 @@ pub fn facts(random: &mut Random) -> Facts {
     };
     let (paths, domains, args) = (some("path", 2), some("domain", 2), some("arg", 2));
     let scripts = u32::try_from(some("command", 2)).unwrap_or(0);
-    for _ in 0..paths {
+    let texts = some("text", 2);
+    for _ in 0..paths + usize::from(about == "text" && random.one_in(2)) {
         let path = path(random, Origin::Call);
         facts.paths.push(path);
     }
@@ -124,10 +154,50 @@ pub fn facts(random: &mut Random) -> Facts {
             command(random, &mut facts, (script, index, count));
         }
     }
+    for _ in 0..texts {
+        let text = text(random, facts.paths.len());
+        facts.texts.push(text);
+    }
     if random.one_in(40) {
         facts.opaque.push(Opaque { origin: Origin::Call, why: "too long".to_owned() });
     }
     facts
+}
+
+/// A text with lines that are new, of a file among so many paths or of none.
+fn text(random: &mut Random, paths: usize) -> TextFact {
+    let lines =
+        |random: &mut Random| -> Vec<&str> { (0..random.below(7)).map(|_| random.pick(LINES)).collect() };
+    let before = random.one_in(2).then(|| lines(random));
+    let after = lines(random);
+    let mut added: Vec<std::ops::Range<usize>> = Vec::new();
+    let mut start = 0;
+    let length = after.iter().map(|line| line.len() + 1).sum::<usize>().saturating_sub(1);
+    for line in &after {
+        let end = (start + line.len() + 1).min(length);
+        if random.one_in(2) {
+            match added.last_mut().filter(|last| last.end == start) {
+                Some(last) => last.end = end,
+                None => added.push(start..end),
+            }
+        }
+        start = end;
+    }
+    let path = (paths > 0 && !random.one_in(3)).then(|| u32::try_from(random.below(paths)).unwrap_or(0));
+    TextFact {
+        role: random.pick(&[
+            TextRole::File,
+            TextRole::Command,
+            TextRole::Prompt,
+            TextRole::Output,
+            TextRole::Argument,
+        ]),
+        path,
+        before: before.map(|lines| lines.join("\n")),
+        after: after.join("\n"),
+        added,
+        gap: if random.one_in(30) { "gap".to_owned() } else { String::new() },
+    }
 }
 
 fn dir(random: &mut Random) -> PathName {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 #[test]
 fn run_patterns_match_as_written_down() {
     let mut random = Random::new(rounds("POLICY_SEED", 0) as u64);
-    let mut left = rounds("POLICY_RUNS", 60_000);
+    let mut left = rounds("POLICY_RUNS", 90_000);
     let mut grades = BTreeMap::<&str, [usize; 5]>::new();
     let mut wrong = 0;
     while left > 0 {
