@@ -9,11 +9,11 @@
 //! is never answered with allow: it is the user's own rule that asks, and `PreToolUse` was allowed before it. At other
 //! events only a guard that denies has a say, as a top-level `block`; a default is about calls.
 
-use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake};
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::{Settings, WAIT};
+use crate::{Host, not_understood, refused};
 use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
 
@@ -63,16 +63,14 @@ impl Host for ClaudeCode {
             host: self.name().to_owned(),
             event,
             host_event,
-            server: server(&fields)?,
+            server: fields.text_in("mcp_server", "name")?,
             cwd: fields.folder("cwd")?,
             session: fields.text("session_id")?.unwrap_or_default(),
             agent: fields.text("agent_type")?,
             ..Call::default()
         };
         if has_tool {
-            call.tool = fields.needed("tool_name")?;
-            call.arguments = fields.object("tool_input")?;
-            call.output = fields.0.remove("tool_response").unwrap_or_default();
+            fields.tool(&mut call)?;
         } else {
             call.arguments = fields.rest(&COMMON);
         }
@@ -115,21 +113,13 @@ impl Host for ClaudeCode {
     }
 
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
-        let text = clean(reason, 400);
         match event {
-            Some("PreToolUse" | "PermissionRequest") => {
-                let call = Call { host_event: event.unwrap_or_default().to_owned(), ..Call::default() };
-                let mut reply = self.reply(&call, &Answer::own(Decision::Deny, reason));
-                reply.stderr = Reply::error(0, &text).stderr;
-                reply
-            }
+            Some(event @ ("PreToolUse" | "PermissionRequest")) => refused(self, event, reason),
             Some("ConfigChange") => {
-                Reply::json(&json!({"decision": "block", "reason": format!("policy: {text}")}))
+                let reason = format!("policy: {}", clean(reason, 400));
+                Reply::json(&json!({"decision": "block", "reason": reason}))
             }
-            // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
-            Some(event) if !CALLS.contains(&snake(event).as_str()) => Reply::error(1, &text),
-            // SECURITY: blocks whatever the event was.
-            _ => Reply::error(2, &text),
+            _ => not_understood(event, &CALLS, reason),
         }
     }
 
@@ -176,17 +166,6 @@ fn context(event: &str, text: &str) -> Reply {
 
 fn permission(decision: Value) -> Reply {
     Reply::json(&json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": decision}}))
-}
-
-fn server(fields: &Fields) -> Result<Option<String>, InputError> {
-    match fields.0.get("mcp_server") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(server)) => match server.get("name") {
-            Some(Value::String(name)) if !name.is_empty() => Ok(Some(name.clone())),
-            _ => Err(InputError::Shape("`mcp_server` has no name".to_owned())),
-        },
-        Some(_) => Err(InputError::Shape("`mcp_server` is not an object".to_owned())),
-    }
 }
 
 #[cfg(test)]

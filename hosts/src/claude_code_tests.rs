@@ -189,7 +189,7 @@ fn wrong_events_are_errors_with_their_cause() {
         ),
         (
             "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"x\",\"mcp_server\":{}}",
-            "`mcp_server` has no name",
+            "`mcp_server` has no `name`",
         ),
         ("{\"hook_event_name\":\"preToolUse\",\"tool_name\":\"x\"}", "not how this host spells"),
         ("{\"hook_event_name\":3}", "`hook_event_name` is not a text"),

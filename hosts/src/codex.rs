@@ -6,11 +6,11 @@
 //! A `PermissionRequest` is never answered with allow: it is the user's own setting that asks there. `apply_patch` comes
 //! as a tool with the envelope under `command`; an input of any other shape is not understood and never allowed.
 
-use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake};
-use crate::reply::{Answer, Reply, clean};
+use crate::reply::{Answer, Reply};
 use crate::settings::{Settings, WAIT, command};
+use crate::{Host, not_understood, refused};
 use policy_runtime::verdict::Decision;
 use serde_json::{Map, Value, json};
 
@@ -67,9 +67,7 @@ impl Host for Codex {
             ..Call::default()
         };
         if call.event.ends_with("tool_use") {
-            call.tool = fields.needed("tool_name")?;
-            call.arguments = fields.object("tool_input")?;
-            call.output = fields.0.remove("tool_response").unwrap_or_default();
+            fields.tool(&mut call)?;
             if call.tool == "apply_patch" && !is_patch(&call.arguments) {
                 let why = "`tool_input` of apply_patch is not `{command: TEXT}`";
                 return Err(InputError::Shape(why.to_owned()));
@@ -104,18 +102,9 @@ impl Host for Codex {
     }
 
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
-        let text = clean(reason, 400);
         match event {
-            Some("PreToolUse" | "PermissionRequest") => {
-                let call = Call { host_event: event.unwrap_or_default().to_owned(), ..Call::default() };
-                let mut reply = self.reply(&call, &Answer::own(Decision::Deny, reason));
-                reply.stderr = Reply::error(0, &text).stderr;
-                reply
-            }
-            // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
-            Some(event) if !CALLS.contains(&snake(event).as_str()) => Reply::error(1, &text),
-            // SECURITY: blocks whatever the event was; the text is never empty, which would be a failed hook.
-            _ => Reply::error(2, &text),
+            Some(event @ ("PreToolUse" | "PermissionRequest")) => refused(self, event, reason),
+            _ => not_understood(event, &CALLS, reason),
         }
     }
 

@@ -299,6 +299,26 @@ impl Fields {
         }
     }
 
+    /// The text under `name` in an object; nothing when that is missing or null.
+    pub(crate) fn text_in(&self, key: &str, name: &str) -> Result<Option<String>, InputError> {
+        match self.0.get(key) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::Object(object)) => match object.get(name) {
+                Some(Value::String(text)) if !text.is_empty() => Ok(Some(text.clone())),
+                _ => Err(InputError::Shape(format!("`{key}` has no `{name}`"))),
+            },
+            Some(_) => Err(InputError::Shape(format!("`{key}` is not an object"))),
+        }
+    }
+
+    /// Moves what tells of a tool to the call.
+    pub(crate) fn tool(&mut self, call: &mut Call) -> Result<(), InputError> {
+        call.tool = self.needed("tool_name")?;
+        call.arguments = self.object("tool_input")?;
+        call.output = self.0.remove("tool_response").unwrap_or_default();
+        Ok(())
+    }
+
     /// The arguments of an event without a tool: what is not common to all events.
     pub(crate) fn rest(self, common: &[&str]) -> Value {
         Value::Object(self.0.into_iter().filter(|(key, _)| !common.contains(&key.as_str())).collect())

@@ -50,15 +50,13 @@ impl Host for Gemini {
             host: self.name().to_owned(),
             event: event.to_owned(),
             host_event,
-            server: server(&fields)?,
+            server: fields.text_in("mcp_context", "server_name")?,
             cwd: fields.folder("cwd")?,
             session: fields.text("session_id")?.unwrap_or_default(),
             ..Call::default()
         };
         if event.ends_with("tool_use") {
-            call.tool = fields.needed("tool_name")?;
-            call.arguments = fields.object("tool_input")?;
-            call.output = fields.0.remove("tool_response").unwrap_or_default();
+            fields.tool(&mut call)?;
         } else {
             call.arguments = fields.rest(&COMMON);
         }
@@ -116,18 +114,6 @@ impl Host for Gemini {
 fn denied(reason: &str) -> Reply {
     let reply = Reply::json(&json!({"decision": "deny", "reason": reason}));
     Reply { stderr: format!("{reason}\n").into_bytes(), exit: 2, ..reply }
-}
-
-/// The server of a tool named `mcp_server_tool`.
-fn server(fields: &Fields) -> Result<Option<String>, InputError> {
-    match fields.0.get("mcp_context") {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::Object(context)) => match context.get("server_name") {
-            Some(Value::String(name)) if !name.is_empty() => Ok(Some(name.clone())),
-            _ => Err(InputError::Shape("`mcp_context` has no server".to_owned())),
-        },
-        Some(_) => Err(InputError::Shape("`mcp_context` is not an object".to_owned())),
-    }
 }
 
 #[cfg(test)]

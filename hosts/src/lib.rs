@@ -30,8 +30,9 @@ pub use gemini::Gemini;
 pub use generic::{Generic, object as decision_object};
 
 use call::Call;
-use event::{Event, InputError};
-use reply::{Answer, Reply};
+use event::{Event, InputError, snake};
+use policy_runtime::verdict::Decision;
+use reply::{Answer, Reply, clean};
 use settings::Settings;
 
 /// A program that sends events to a hook and obeys its answers.
@@ -54,6 +55,23 @@ pub trait Host: Sync {
 
     /// The block that registers `program` with this host; nothing when it has no settings of its own.
     fn settings(&self, program: &str) -> Option<Settings>;
+}
+
+/// The refusal of a call that a host waits for, in its words; the cause also on standard error.
+fn refused(host: &dyn Host, event: &str, reason: &str) -> Reply {
+    let call = Call { host_event: event.to_owned(), ..Call::default() };
+    let reply = host.reply(&call, &Answer::own(Decision::Deny, reason));
+    Reply { stderr: Reply::error(0, &clean(reason, 400)).stderr, ..reply }
+}
+
+/// The answer to an event that is not understood, where hosts take exit 2 for a refusal.
+fn not_understood(event: Option<&str>, calls: &[&str], reason: &str) -> Reply {
+    match event {
+        // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
+        Some(event) if !calls.contains(&snake(event).as_str()) => Reply::error(1, &clean(reason, 400)),
+        // SECURITY: blocks whatever the event was; the text is never empty, which some take for a hook that failed.
+        _ => Reply::error(2, &clean(reason, 400)),
+    }
 }
 
 /// Every host.
