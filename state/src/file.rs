@@ -37,6 +37,8 @@ pub(crate) fn open(state: &Path) -> Result<Connection, String> {
     let say = |error: rusqlite::Error| format!("`{}`: {error}", path.display());
     let connection = Connection::open_with_flags(&path, flags).map_err(say)?;
     connection.busy_timeout(PATIENCE).map_err(say)?;
-    schema::prepare(&connection).map_err(say)?;
+    if !schema::prepare(&connection).map_err(say)? {
+        return Err(format!("`{}` is of another version of policy", path.display()));
+    }
     Ok(connection)
 }

@@ -8,9 +8,10 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 /// The version of the tables.
 const VERSION: i64 = 1;
+const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// Makes the tables when there are none.
-pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+/// Makes the tables when there are none; false when the record is of another version.
+pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<bool> {
     let version = |connection: &Connection| -> rusqlite::Result<i64> {
         connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     };
@@ -19,20 +20,23 @@ pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<()> {
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
         let made = match version(connection)? {
-            VERSION => Ok(()),
-            0 => connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};")),
-            _ => Err(rusqlite::Error::InvalidQuery),
+            VERSION => Ok(true),
+            0 => {
+                connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};")).map(|()| true)
+            }
+            _ => Ok(false),
         };
         match made {
-            Ok(()) => connection.execute_batch("COMMIT")?,
-            Err(error) => {
+            Ok(true) => connection.execute_batch("COMMIT")?,
+            other => {
                 let _ = connection.execute_batch("ROLLBACK");
-                return Err(error);
+                return other;
             }
         }
     }
     // A crash of the system may lose the last calls, never the file.
-    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
+    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")?;
+    Ok(true)
 }
 
 const TABLES: &str = "
@@ -72,24 +76,36 @@ const TABLES: &str = "
     ) STRICT;
 ";
 
-/// The row of the session of a call, or of its project's own; a new one throws away what is old.
+/// The row of the session of a call, or of its project's own. A new one throws away what is old, and so does the first call of a
+/// day: a session may have no end.
 pub(crate) fn session(connection: &Connection, entry: &Entry, project: bool) -> rusqlite::Result<i64> {
     // A host has a name, so its sessions never meet the projects' own.
     let (host, name) = if project { ("", &entry.project) } else { (entry.host.as_str(), &entry.session) };
-    let sql = "SELECT id FROM session WHERE host = ?1 AND name = ?2";
-    let known =
-        connection.prepare_cached(sql)?.query_row(params![host, name], |row| row.get(0)).optional()?;
-    if let Some(id) = known {
+    let sql = "SELECT id, seen FROM session WHERE host = ?1 AND name = ?2";
+    let known: Option<(i64, i64)> = connection
+        .prepare_cached(sql)?
+        .query_row(params![host, name], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    if let Some((id, seen)) = known {
+        // ORDER: seen now, before what is old goes.
         let sql = "UPDATE session SET seen = ?2 WHERE id = ?1";
         connection.prepare_cached(sql)?.execute(params![id, entry.now_ms])?;
+        if seen.div_euclid(DAY_MS) != entry.now_ms.div_euclid(DAY_MS) {
+            throw_away(connection, entry)?;
+        }
         return Ok(id);
     }
-    let old = entry.now_ms - i64::from(KEPT_SECONDS) * 1000;
-    connection.execute("DELETE FROM session WHERE seen < ?1", params![old])?;
-    connection.execute("DELETE FROM event WHERE at < ?1", params![old])?;
+    throw_away(connection, entry)?;
     connection.execute(
         "INSERT INTO session (host, name, project, began, seen) VALUES (?1, ?2, ?3, ?4, ?4)",
         params![host, name, entry.project, entry.now_ms],
     )?;
     Ok(connection.last_insert_rowid())
+}
+
+fn throw_away(connection: &Connection, entry: &Entry) -> rusqlite::Result<()> {
+    let old = entry.now_ms - i64::from(KEPT_SECONDS) * 1000;
+    connection.execute("DELETE FROM session WHERE seen < ?1", params![old])?;
+    connection.execute("DELETE FROM event WHERE at < ?1", params![old])?;
+    Ok(())
 }

@@ -153,6 +153,18 @@ fn old_sessions_go() {
     assert_eq!((ask("a", 1), ask("a", 2)), (1, 2));
     ask("b", 3_000_000);
     assert_eq!(ask("a", 3_000_001), 1);
+    // A session without an end keeps no more than that either.
+    assert_eq!((ask("", 3_000_002), ask("", 6_000_000), ask("", 6_000_001)), (3, 1, 2));
+}
+
+#[test]
+fn a_record_of_another_version_is_left_alone() {
+    let state = folder("version");
+    let ask = || Sqlite.ask(&entry(&state, "a", 1), &[count(7, Adds::New(1), Window::Session)]);
+    ask().unwrap();
+    let connection = Connection::open(record_file(&state)).unwrap();
+    connection.execute_batch("PRAGMA user_version = 2").unwrap();
+    assert!(ask().unwrap_err().contains("another version"));
 }
 
 #[test]
