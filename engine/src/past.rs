@@ -171,13 +171,16 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// Questions about one count are one, whichever table asks.
+/// Questions about one count are one, whichever table asks; values that only one of them adds are counted too.
 fn same(a: &Question, b: &Question) -> bool {
     match (a, b) {
         (
-            Question::Count { key: a, window: of_a, by_tool: tool_a, .. },
-            Question::Count { key: b, window: of_b, by_tool: tool_b, .. },
-        ) => (a, of_a, tool_a) == (b, of_b, tool_b),
+            Question::Count { key: a, window: of_a, by_tool: tool_a, adds: adds_a },
+            Question::Count { key: b, window: of_b, by_tool: tool_b, adds: adds_b },
+        ) => {
+            let values = matches!((adds_a, adds_b), (Adds::Values(_), _) | (_, Adds::Values(_)));
+            (a, of_a, tool_a) == (b, of_b, tool_b) && (!values || adds_a == adds_b)
+        }
         _ => a == b,
     }
 }
