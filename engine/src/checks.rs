@@ -41,7 +41,7 @@ impl Outside for Checks {
             });
         }
         if name == policy_compiler::PATCH_INSPECTION {
-            return Some(if target == Target::Call { unfit(facts) } else { Vec::new() });
+            return if target == Target::Call { unfit(facts) } else { Some(Vec::new()) };
         }
         let check = policy_checks::find(name)?;
         let given = read(check, given);
@@ -87,25 +87,22 @@ impl Outside for Checks {
     }
 }
 
-/// Why the patch of a call cannot be applied to the files that it names.
-fn unfit(facts: &Facts) -> Vec<Remark> {
-    let patch = facts.args.iter().find(|arg| is_patch(&arg.value));
-    let here = facts.dir.views.iter().find(|view| view.starts_with('/'));
-    let (Some(patch), Some(here)) = (patch, here) else { return Vec::new() };
+/// Why the patch of a call cannot be applied to the files that it names; none when its folder is not known.
+fn unfit(facts: &Facts) -> Option<Vec<Remark>> {
+    let Some(patch) = facts.args.iter().find(|arg| is_patch(&arg.value)) else { return Some(Vec::new()) };
+    let here = facts.dir.views.iter().find(|view| view.starts_with('/'))?;
     // Below the project its folder is the call's without what is below.
     let below = facts.dir.views.iter().find_map(|view| view.strip_prefix("./"));
     let project = below.and_then(|below| here.strip_suffix(below)).unwrap_or(here);
     let (project, cwd) = (Path::new(project), Path::new(here));
-    let Err(errors) = apply(&patch.value, &Disk::new(project), project, cwd) else { return Vec::new() };
-    errors
-        .into_iter()
-        .map(|error| Remark {
-            line: error.lines.first().and_then(|line| u32::try_from(*line).ok()).unwrap_or(0),
-            message: format!("the patch does not fit ({}): {}", error.reason.word(), error.message),
-            suggest: error.suggest.to_owned(),
-            ..Remark::default()
-        })
-        .collect()
+    let Err(errors) = apply(&patch.value, &Disk::new(project), project, cwd) else { return Some(Vec::new()) };
+    let remarks = errors.into_iter().map(|error| Remark {
+        line: error.lines.first().and_then(|line| u32::try_from(*line).ok()).unwrap_or(0),
+        message: format!("the patch does not fit ({}): {}", error.reason.word(), error.message),
+        suggest: error.suggest.to_owned(),
+        ..Remark::default()
+    });
+    Some(remarks.collect())
 }
 
 /// A path as checks read it: below the project without `./`.

@@ -141,9 +141,11 @@ pub(crate) fn look(command: &CommandFact, facts: &Facts, given: &str) -> Vec<Rem
     if INTERPRETERS.iter().any(|name| program.starts_with(name)) && writes(command) {
         told.push("what its code opens".to_owned());
     }
-    told.dedup();
-    let told = told.into_iter().take(1);
-    told.map(|what| Remark { message: format!("the shell writes {what}"), ..Remark::default() }).collect()
+    // One is enough to say so.
+    told.into_iter()
+        .take(1)
+        .map(|what| Remark { message: format!("the shell writes {what}"), ..Remark::default() })
+        .collect()
 }
 
 /// A path outside the project, in a folder for what is kept a while, or no file at all.
