@@ -94,6 +94,13 @@ fn a_change_is_judged_by_what_it_adds() {
     git(&["commit", "-qm", "one"]);
     world.file("repo/a b.py", format!("key = \"{}\"\nx = 2\ny = \"{}\"\n", key('5'), key('6')));
     assert_eq!(places(&json_of(&world, &["--diff", "HEAD"]).1), ["a b.py:3"]);
+    // Where the range ends is what is read, whatever is in the folder now.
+    git(&["commit", "-qam", "two"]);
+    world.file("repo/a b.py", "x = 3\n");
+    for range in ["HEAD~..HEAD", "HEAD~...HEAD", "HEAD^!"] {
+        assert_eq!(places(&json_of(&world, &["--diff", range]).1), ["a b.py:3"], "{range}");
+    }
+    assert!(places(&json_of(&world, &["--diff", "HEAD"]).1).is_empty());
     // A range is never an option.
     let out = world.run(&["scan", "--diff=--output=stolen"], b"");
     assert_eq!(out.status.code(), Some(64));

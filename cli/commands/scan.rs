@@ -27,6 +27,8 @@ struct Target {
     shown: String,
     /// On disk.
     path: PathBuf,
+    /// In git, where that is the end of the change.
+    kept: Option<String>,
     /// The lines to look at, counted from 1; none is all.
     lines: Option<Vec<Range<usize>>>,
 }
@@ -64,7 +66,7 @@ pub(crate) fn run(args: &ScanArgs, context: &Context) -> Outcome {
     };
     let sieve = sieve(args, context, &cwd)?;
     let progress = files::Progress::new(targets.len(), context.output);
-    let mut scanned = files::scan(&sieve, &targets, &progress)?;
+    let mut scanned = files::scan(&sieve, (&targets, &cwd), &progress)?;
     progress.end();
     let mut old = 0;
     if let Some(file) = &baseline {

@@ -113,16 +113,20 @@ impl Opened<'_> {
             }
             let context = Context { today: today() };
             let mut verdict = policy_runtime::decide_with(table, &facts, &context, &Checks);
+            facts.texts.clear();
+            let of_name = policy_runtime::decide_with(table, &facts, &context, &Checks).findings;
+            verdict.findings.retain(|finding| finding.line > 0 || !of_name.contains(finding));
             if *restricted {
                 verdict = restrict(verdict);
             }
             // What was not understood of a text is said of it by the engine, not by a rule.
             let built_in = verdict.steps.iter().filter(|step| step.rule == "built-in");
             judged.problems.extend(built_in.map(|step| step.because.clone()));
-            for finding in verdict.findings {
-                // The rest is about the file's name.
+            for mut finding in verdict.findings {
+                // What is said of a text as a whole stands at its beginning.
+                finding.line = finding.line.max(1);
                 let key = (finding.rule.clone(), finding.line, finding.message.clone());
-                if finding.line > 0 && known.insert(key) {
+                if known.insert(key) {
                     judged.findings.push(finding);
                 }
             }
@@ -151,5 +155,18 @@ mod tests {
         assert_eq!((judged.findings[0].line, judged.findings[0].severity), (2, Severity::Error));
         assert!(opened.judge("src/a.py", &text, Some(std::slice::from_ref(&(0..6)))).findings.is_empty());
         assert!(opened.judge(".env", "A=1\n", None).findings.is_empty());
+    }
+
+    #[test]
+    fn what_is_said_of_a_whole_text_is_told_and_what_is_said_of_a_name_is_not() {
+        let text = "policy \"t\" language 1\nguard g {\n  warn lines over 2\n  deny path \"./x\"\n  ask content r\"wxyz\"\n}\n";
+        let made = crate::compile::text("t", text, crate::compile::Kind::Named).usable().unwrap();
+        let sieve = Sieve { root: "/p".into(), home: "/h".into(), tables: vec![(made, false)] };
+        let opened = sieve.open().unwrap();
+        let judged = opened.judge("x", "a\nb\nc\n", None);
+        assert!(judged.problems.is_empty(), "{judged:?}");
+        let told: Vec<_> = judged.findings.iter().map(|found| (found.line, found.severity)).collect();
+        assert_eq!(told, [(1, Severity::Warning)], "{judged:?}");
+        assert!(opened.judge("x", "a\n", None).findings.is_empty());
     }
 }

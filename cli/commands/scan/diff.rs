@@ -5,6 +5,7 @@
 
 use super::Target;
 use crate::output::Failure;
+use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -26,11 +27,50 @@ pub(super) fn targets(range: &str, paths: &[PathBuf], cwd: &Path) -> Result<Vec<
         let told = String::from_utf8_lossy(&out.stderr).trim().to_owned();
         return Err(Failure::usage(format!("git diff: {told}")));
     }
-    let targets = read(&String::from_utf8_lossy(&out.stdout));
-    Ok(targets
-        .into_iter()
-        .map(|(shown, lines)| Target { path: cwd.join(&shown), shown, lines: Some(lines) })
-        .collect())
+    let end = end(range, cwd)?;
+    let target = |(shown, lines): (String, Vec<Range<usize>>)| Target {
+        path: cwd.join(&shown),
+        kept: end.as_ref().map(|end| format!("{end}:./{shown}")),
+        shown,
+        lines: Some(lines),
+    };
+    Ok(read(&String::from_utf8_lossy(&out.stdout)).into_iter().map(target).collect())
+}
+
+/// The commit at which a range ends; none when that is the working folder.
+fn end(range: &str, cwd: &Path) -> Result<Option<String>, Failure> {
+    let out = git(cwd)
+        .args(["rev-parse", "--revs-only", "--end-of-options", range])
+        .output()
+        .map_err(|error| Failure::usage(format!("git cannot be run: {error}")))?;
+    if !out.status.success() {
+        let told = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+        return Err(Failure::usage(format!("git rev-parse: {told}")));
+    }
+    // What is left out has a `^` before it; of `A...B` the end comes first.
+    let text = String::from_utf8_lossy(&out.stdout);
+    let open = text.lines().any(|line| line.starts_with('^'));
+    let first = text.lines().find(|line| line.bytes().all(|byte| byte.is_ascii_hexdigit()));
+    Ok(first.filter(|_| open).map(str::to_owned))
+}
+
+/// A file as git keeps it, `COMMIT:./PATH`; at most `most` bytes and one more.
+pub(super) fn kept(name: &str, most: u64, cwd: &Path) -> Result<Vec<u8>, String> {
+    let told = |error: std::io::Error| format!("git cannot be run: {error}");
+    let mut git = git(cwd);
+    let mut child = git
+        .args(["cat-file", "blob", name])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(told)?;
+    let mut bytes = Vec::new();
+    let pipe = child.stdout.take().map_or(Ok(0), |out| out.take(most + 1).read_to_end(&mut bytes));
+    let whole = bytes.len() as u64 <= most;
+    let status = child.wait().map_err(told)?;
+    pipe.map_err(told)?;
+    // Of what is too large not all was read, and git says so.
+    if status.success() || !whole { Ok(bytes) } else { Err("git does not give it".to_owned()) }
 }
 
 fn git(cwd: &Path) -> Command {

@@ -1,9 +1,9 @@
 //! Which files are looked at, and looking at them with all processors.
 //!
-//! INVARIANT: the answer does not depend on the number of threads; what git ignores and what is no text is passed over, a
-//! file that was named never is.
+//! INVARIANT: the answer does not depend on the number of threads; what is no text is passed over, and what git ignores unless
+//! it was named.
 
-use super::{Found, MOST_BYTES, Scanned, Target, baseline};
+use super::{Found, MOST_BYTES, Scanned, Target, baseline, diff};
 use crate::output::{Failure, Output, complain};
 use policy_engine::scan::{Opened, Sieve};
 use std::io::{IsTerminal, Read};
@@ -52,11 +52,15 @@ pub(super) fn targets(paths: &[PathBuf], cwd: &Path) -> Result<Vec<Target>, Fail
 fn target(path: PathBuf, cwd: &Path) -> Target {
     let own: PathBuf = path.components().collect();
     let shown = own.strip_prefix(cwd).unwrap_or(&own).to_string_lossy().into_owned();
-    Target { shown, path: own, lines: None }
+    Target { shown, path: own, kept: None, lines: None }
 }
 
 /// Looks at all files; those with nothing to say are left out.
-pub(super) fn scan(sieve: &Sieve, targets: &[Target], progress: &Progress) -> Result<Vec<Scanned>, Failure> {
+pub(super) fn scan(
+    sieve: &Sieve,
+    (targets, cwd): (&[Target], &Path),
+    progress: &Progress,
+) -> Result<Vec<Scanned>, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(targets.len()).clamp(1, 32);
     let next = AtomicUsize::new(0);
     let out: Mutex<Vec<(usize, Scanned)>> = Mutex::new(Vec::new());
@@ -76,7 +80,7 @@ pub(super) fn scan(sieve: &Sieve, targets: &[Target], progress: &Progress) -> Re
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(target) = targets.get(at) else { break };
-                    let scanned = one(&opened, target);
+                    let scanned = one(&opened, target, cwd);
                     if (!scanned.found.is_empty() || !scanned.problems.is_empty())
                         && let Ok(mut out) = out.lock()
                     {
@@ -95,29 +99,40 @@ pub(super) fn scan(sieve: &Sieve, targets: &[Target], progress: &Progress) -> Re
     Ok(out.into_iter().map(|(_, scanned)| scanned).collect())
 }
 
-fn one(opened: &Opened<'_>, target: &Target) -> Scanned {
+fn one(opened: &Opened<'_>, target: &Target, cwd: &Path) -> Scanned {
     let problem =
         |why: String| Scanned { shown: target.shown.clone(), problems: vec![why], ..Scanned::default() };
-    let text = match read(&target.path) {
+    let bytes = match &target.kept {
+        Some(name) => diff::kept(name, MOST_BYTES, cwd),
+        None => read(&target.path).map_err(|error| format!("it cannot be read: {error}")),
+    };
+    let text = match bytes.and_then(text) {
         Ok(Some(text)) => text,
         Ok(None) => return Scanned::default(),
         Err(why) => return problem(why),
     };
     let parts = target.lines.as_deref().map(|lines| bytes_of(&text, lines));
     let judged = opened.judge(&target.shown, &text, parts.as_deref());
+    // ORDER: in the order of lines, so the text is gone through once.
+    let (mut lines, mut line) = (text.split('\n').zip(1_u32..), ("", 0));
     let found = judged.findings.into_iter().map(|finding| {
-        let line = text.split('\n').nth((finding.line as usize).saturating_sub(1)).unwrap_or_default();
-        Found { print: baseline::print(&finding.rule, &target.shown, line), finding }
+        while line.1 < finding.line {
+            let Some(next) = lines.next() else { break };
+            line = next;
+        }
+        Found { print: baseline::print(&finding.rule, &target.shown, line.0), finding }
     });
     Scanned { shown: target.shown.clone(), found: found.collect(), problems: judged.problems }
 }
 
-/// The text of a file; none when it is no text.
-fn read(path: &Path) -> Result<Option<String>, String> {
-    let told = |error: std::io::Error| format!("it cannot be read: {error}");
-    let mut file = std::fs::File::open(path).map_err(told)?;
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(told)?;
+    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of a file; none when it is no text.
+fn text(bytes: Vec<u8>) -> Result<Option<String>, String> {
     if bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
         return Ok(None);
     }
