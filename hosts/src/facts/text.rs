@@ -9,14 +9,14 @@ use super::tool;
 use crate::call::Call;
 use policy_runtime::facts::{Access, Facts, TextFact, TextRole};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 
 /// Most texts of one call.
 const MOST_TEXTS: usize = 1024;
-/// Deepest object that is looked into.
-const MOST_DEPTH: usize = 16;
+/// Deepest object that is looked into: what lies deeper is a gap.
+const MOST_DEPTH: usize = 64;
 /// Keys of a whole text, squeezed.
 const WHOLE: [&str; 9] = [
     "content",
@@ -61,7 +61,7 @@ const FILE: [&str; 10] = [
 /// Makes the texts of a call whose facts are known.
 pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFact> {
     let kind = tool::kind(&call.tool, &facts.readings);
-    let mut made = Made { call, facts, resolver, out: Vec::new() };
+    let mut made = Made { call, facts, resolver, taken: HashSet::new(), out: Vec::new() };
     match call.event.as_str() {
         "user_prompt" | "user_prompt_submit" => made.strings(&call.arguments, TextRole::Prompt),
         _ => {
@@ -72,6 +72,7 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
                 made.patches(&call.arguments);
             } else if !kind.shell && !reads_only(facts) {
                 made.object(&call.arguments, None, 0);
+                made.rest();
             }
         }
     }
@@ -90,10 +91,12 @@ struct Made<'a> {
     call: &'a Call,
     facts: &'a Facts,
     resolver: &'a dyn Resolver,
+    /// Strings of the arguments that are a part of a text or the name of its file, by where they lie.
+    taken: HashSet<*const u8>,
     out: Vec<TextFact>,
 }
 
-impl Made<'_> {
+impl<'a> Made<'a> {
     fn push(&mut self, text: TextFact) {
         if self.out.len() < MOST_TEXTS {
             self.out.push(text);
@@ -121,6 +124,31 @@ impl Made<'_> {
         }
         if !all.is_empty() {
             self.push(new_text(role, None, None, all));
+        }
+    }
+
+    /// What no shape knows, as one text: a tool of a server calls what it writes what it likes.
+    fn rest(&mut self) {
+        let mut rest: Vec<&str> = Vec::new();
+        let scripts = self.facts.scripts.iter().map(|script| script.text.as_str());
+        let known: HashSet<&str> =
+            scripts.chain(self.facts.paths.iter().map(|path| path.written.as_str())).collect();
+        let mut stack = vec![&self.call.arguments];
+        while let Some(value) = stack.pop() {
+            match value {
+                Value::String(text) => {
+                    let known = known.contains(text.as_str()) || self.taken.contains(&text.as_ptr());
+                    if !known && !text.is_empty() {
+                        rest.push(text);
+                    }
+                }
+                Value::Array(items) => stack.extend(items.iter().rev()),
+                Value::Object(map) => stack.extend(map.values().rev()),
+                Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            }
+        }
+        if !rest.is_empty() {
+            self.push(new_text(TextRole::Argument, None, None, rest.join("\n")));
         }
     }
 
@@ -176,18 +204,20 @@ impl Made<'_> {
         }
     }
 
-    fn object(&mut self, value: &Value, around: Option<&str>, depth: usize) {
+    fn object(&mut self, value: &'a Value, around: Option<&'a str>, depth: usize) {
         if depth > MOST_DEPTH {
-            return;
+            let gap = format!("what lies deeper than {MOST_DEPTH} objects is not looked at");
+            let text = new_text(TextRole::Argument, None, None, String::new());
+            return self.push(TextFact { gap, ..text });
         }
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.object(item, around, depth + 1)),
             Value::Object(map) => {
                 let file = text_under(map, &FILE).or(around);
                 self.shape(map, file);
-                for value in map.values() {
+                for (key, value) in map {
                     // Edits of one file were taken together.
-                    if value.is_object() || value.is_array() && !is_edits(map, value) {
+                    if value.is_object() || value.is_array() && !is_edits(key, value) {
                         self.object(value, file, depth + 1);
                     }
                 }
@@ -197,10 +227,10 @@ impl Made<'_> {
     }
 
     /// A write or edit as one object tells it.
-    fn shape(&mut self, map: &Map<String, Value>, file: Option<&str>) {
+    fn shape(&mut self, map: &'a Map<String, Value>, file: Option<&'a str>) {
         let mut edits = Vec::new();
         edits.extend(edit(map));
-        for value in map.values().filter(|value| is_edits(map, value)) {
+        for (_, value) in map.iter().filter(|(key, value)| is_edits(key, value)) {
             let items = value.as_array().into_iter().flatten().filter_map(Value::as_object);
             edits.extend(items.filter_map(edit));
         }
@@ -208,6 +238,8 @@ impl Made<'_> {
         if edits.is_empty() && whole.is_none() {
             return;
         }
+        self.taken.extend(edits.iter().flat_map(|edit| [edit.old, edit.new]).chain(whole).map(str::as_ptr));
+        self.taken.extend(file.map(str::as_ptr));
         let path = file.and_then(|file| self.path(file));
         let on_disk = file.map(|file| self.on_disk(file));
         let after_the_call = self.call.event != "pre_tool_use";
@@ -280,19 +312,13 @@ fn edit(map: &Map<String, Value>) -> Option<Edit<'_>> {
     Some(Edit { old, new, all })
 }
 
-/// Whether a value is the list of edits of the file that the object names.
-fn is_edits(map: &Map<String, Value>, value: &Value) -> bool {
-    let named = map.iter().any(|(key, own)| {
-        std::ptr::eq(own, value)
-            && ["edits", "replacements", "changes", "replacementchunks"].contains(&squeezed(key).as_str())
-    });
-    named
-        && value.as_array().is_some_and(|items| {
-            let edits = |item: &Value| {
-                item.as_object().is_some_and(|map| edit(map).is_some() && text_under(map, &FILE).is_none())
-            };
-            !items.is_empty() && items.iter().all(edits)
-        })
+/// Whether a value is the list of edits of the file that the object around names.
+fn is_edits(key: &str, value: &Value) -> bool {
+    let edits = |item: &Value| {
+        item.as_object().is_some_and(|map| edit(map).is_some() && text_under(map, &FILE).is_none())
+    };
+    ["edits", "replacements", "changes", "replacementchunks"].contains(&squeezed(key).as_str())
+        && value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(edits))
 }
 
 fn squeezed(key: &str) -> String {
@@ -446,6 +472,33 @@ mod tests {
             assert_eq!(new_lines(&texts[0]), ["TWO"], "{tool}");
             assert_eq!((texts[0].path, texts[0].before.as_deref()), (Some(0), Some(disk)), "{tool}");
         }
+    }
+
+    #[test]
+    fn what_no_shape_knows_is_a_text_too() {
+        let page = json!({"page_id": "7", "blocks": [{"markdown": "one"}], "meta": {"html": "two", "n": 1}});
+        let texts = made("update_page", "pre_tool_use", page, "");
+        assert_eq!((texts.len(), texts[0].role, texts[0].path), (1, TextRole::Argument, None));
+        assert_eq!(texts[0].after, "7\none\ntwo");
+        // Beside a file that is written: the label alone.
+        let write = json!({"file_path": "a.txt", "content": "x", "label": "y"});
+        let texts = made("Write", "pre_tool_use", write, "");
+        assert_eq!((texts[0].after.as_str(), texts[1].after.as_str()), ("x", "y"));
+        let edit = json!({"path": "a.txt", "edits": [{"oldText": "two", "newText": "TWO"}]});
+        assert_eq!(made("edit_file", "pre_tool_use", edit, "two").len(), 1);
+        assert_eq!(made("Bash", "pre_tool_use", json!({"command": "ls", "description": "x"}), "").len(), 0);
+    }
+
+    #[test]
+    fn what_lies_too_deep_is_a_gap() {
+        let nested =
+            |depth: usize| (0..depth).fold(json!({"content": "x"}), |value, _| json!({ "a": value }));
+        let shallow = made("save", "pre_tool_use", nested(60), "");
+        assert!(
+            shallow.iter().all(|text| text.gap.is_empty()) && shallow.iter().any(|text| text.after == "x")
+        );
+        let deep = made("save", "pre_tool_use", nested(70), "");
+        assert!(deep.iter().any(|text| text.gap.contains("deeper")), "{deep:?}");
     }
 
     #[test]
