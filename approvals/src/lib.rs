@@ -1,0 +1,24 @@
+//! Questions to a person and their answers, in SQLite, for all processes of a user.
+//!
+//! INVARIANT: a failure is never an approval. An approval holds for the digest of everything that it was given for, is checked again
+//! when it is given and when it is used, and is used by one process once. The file is the user's own (mode 0600 in private folders),
+//! and what was answered keeps nothing of the call but its digest.
+
+mod code;
+mod codes;
+mod file;
+mod operand;
+mod question;
+mod schema;
+mod store;
+#[cfg(test)]
+mod tests;
+mod wait;
+
+pub use codes::{place, secret};
+pub use operand::content;
+pub use question::{Question, RunId, Said, Server, Shown, digest};
+pub use store::{
+    APPROVAL_LASTS, Answer, Approval, Asked, Channel, MOST_OPEN, Open, Refused, STAYS_OPEN, Store, Ticket,
+    Unanswered, Verdict, Watch,
+};
