@@ -15,6 +15,7 @@ mod options;
 mod paths;
 mod python;
 mod quality;
+mod tokens;
 mod transcript;
 mod web;
 
@@ -148,8 +149,9 @@ impl<'a> Reading<'a> {
         };
         found.truncate(MAX_FOUND);
         if !self.whole {
+            // First, since who asks may not take all.
             let message = format!("only the first {MAX_TEXT} bytes of the text were looked at");
-            found.push(self.after.found_whole(message, "write smaller files"));
+            found.insert(0, self.after.found_whole(message, "write smaller files"));
         }
         found
     }

@@ -7,103 +7,37 @@ pub(crate) mod markup;
 pub(crate) mod plain;
 pub(crate) mod script;
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 
-use crate::file::{File, part};
+use crate::file::File;
+pub(crate) use crate::tokens::Kind;
+use crate::tokens::Tokens;
 use markup::Markup;
-
-/// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Name,
-    Number,
-    Str,
-    Regex,
-    Op,
-    /// A tag opens here, its token is `<` with the name.
-    Tag,
-}
-
-/// One token and where it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
 
 /// A text of code in tokens.
 pub(crate) struct Code<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) tokens: Vec<Token>,
+    read: Tokens<'a>,
     pub(crate) comments: Vec<(u32, u32)>,
-    /// For each token that opens a bracket the one that closes it, and back; itself for others.
-    pub(crate) mate: Vec<u32>,
     pub(crate) markup: Markup<'a>,
-    open: Vec<usize>,
+}
+
+impl<'a> Deref for Code<'a> {
+    type Target = Tokens<'a>;
+
+    fn deref(&self) -> &Tokens<'a> {
+        &self.read
+    }
+}
+
+impl DerefMut for Code<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.read
+    }
 }
 
 impl<'a> Code<'a> {
     fn new(text: &'a str) -> Code<'a> {
-        Code {
-            text,
-            tokens: Vec::new(),
-            comments: Vec::new(),
-            mate: Vec::new(),
-            markup: Markup::new(text),
-            open: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, kind: Kind, start: usize, end: usize) {
-        self.mate.push(self.tokens.len() as u32);
-        self.tokens.push(Token { kind, start: start as u32, end: end as u32 });
-    }
-
-    /// Pushes an operator and joins it with its bracket.
-    fn push_op(&mut self, start: usize, end: usize) {
-        let index = self.tokens.len();
-        self.push(Kind::Op, start, end);
-        match part(self.text, start, end) {
-            "(" | "[" | "{" => self.open.push(index),
-            ")" | "]" | "}" => {
-                if let Some(opened) = self.open.pop() {
-                    if let Some(mate) = self.mate.get_mut(opened) {
-                        *mate = index as u32;
-                    }
-                    if let Some(mate) = self.mate.get_mut(index) {
-                        *mate = opened as u32;
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The text of a token, empty behind the last.
-    pub(crate) fn word(&self, index: usize) -> &'a str {
-        self.tokens.get(index).map_or("", |token| part(self.text, token.start as usize, token.end as usize))
-    }
-
-    pub(crate) fn kind(&self, index: usize) -> Option<Kind> {
-        self.tokens.get(index).map(|token| token.kind)
-    }
-
-    pub(crate) fn start(&self, index: usize) -> usize {
-        self.tokens.get(index).map_or(self.text.len(), |token| token.start as usize)
-    }
-
-    /// The token that closes the bracket opened at `index`; behind the last token when none does.
-    pub(crate) fn close(&self, index: usize) -> usize {
-        match self.mate.get(index) {
-            Some(mate) if (*mate as usize) > index => *mate as usize,
-            _ => self.tokens.len(),
-        }
-    }
-
-    /// The token that opens the bracket closed at `index`; `index` itself when none does.
-    pub(crate) fn opener(&self, index: usize) -> usize {
-        self.mate.get(index).map_or(index, |mate| (*mate as usize).min(index))
+        Code { read: Tokens::new(text), comments: Vec::new(), markup: Markup::new(text) }
     }
 
     /// Do the tokens from `index` on have these texts?

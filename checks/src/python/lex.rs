@@ -3,24 +3,11 @@
 //! INVARIANT: one pass with no way back, so linear; any bytes give some tokens, broken text never stops the reading. Holes of
 //! f-strings belong to the one token of their string.
 
+use std::ops::Deref;
+
 use crate::file::{byte, is_name, part};
-
-/// The kind of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Name,
-    Number,
-    Str,
-    Op,
-}
-
-/// One token and where it is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
-    pub(crate) kind: Kind,
-    pub(crate) start: u32,
-    pub(crate) end: u32,
-}
+pub(crate) use crate::tokens::Kind;
+use crate::tokens::Tokens;
 
 /// One logical line: its tokens and how deep its block is.
 #[derive(Clone, Copy, Debug)]
@@ -32,12 +19,17 @@ pub(crate) struct Line {
 
 /// A Python text in tokens.
 pub(crate) struct Python<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) tokens: Vec<Token>,
+    read: Tokens<'a>,
     pub(crate) lines: Vec<Line>,
     pub(crate) comments: Vec<(u32, u32)>,
-    /// For each token that opens a bracket the one that closes it, and back; itself for others.
-    pub(crate) mate: Vec<u32>,
+}
+
+impl<'a> Deref for Python<'a> {
+    type Target = Tokens<'a>;
+
+    fn deref(&self) -> &Tokens<'a> {
+        &self.read
+    }
 }
 
 const LONG: [&str; 4] = ["...", "**=", "//=", ">>="];
@@ -48,16 +40,14 @@ const PAIRS: [&str; 20] = [
 
 impl<'a> Python<'a> {
     pub(crate) fn read(text: &'a str) -> Python<'a> {
-        let mut python =
-            Python { text, tokens: Vec::new(), lines: Vec::new(), comments: Vec::new(), mate: Vec::new() };
+        let mut python = Python { read: Tokens::new(text), lines: Vec::new(), comments: Vec::new() };
         let bytes = text.as_bytes();
         let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let mut columns: Vec<usize> = vec![0];
-        let mut open: Vec<usize> = Vec::new();
         let mut line_first = 0;
         let mut fresh = true;
         while at < bytes.len() {
-            if fresh && open.is_empty() {
+            if fresh && python.is_closed() {
                 let (behind, column) = indent(bytes, at);
                 at = behind;
                 fresh = false;
@@ -76,7 +66,7 @@ impl<'a> Python<'a> {
             match here {
                 b'\n' | b'\r' => {
                     at += 1;
-                    if open.is_empty() {
+                    if python.is_closed() {
                         python.end_line(&mut line_first, columns.len());
                         fresh = true;
                     }
@@ -93,14 +83,14 @@ impl<'a> Python<'a> {
                 }
                 b'"' | b'\'' => {
                     at = string_end(bytes, at, false, &mut None);
-                    python.push(Kind::Str, start, at);
+                    python.read.push(Kind::Str, start, at);
                 }
                 _ if here.is_ascii_digit() || (here == b'.' && byte(bytes, at + 1).is_ascii_digit()) => {
                     at += 1;
                     while is_name(byte(bytes, at)) || byte(bytes, at) == b'.' {
                         at += 1;
                     }
-                    python.push(Kind::Number, start, at);
+                    python.read.push(Kind::Number, start, at);
                 }
                 _ if is_name(here) => {
                     while at < bytes.len() && is_name(byte(bytes, at)) {
@@ -109,9 +99,9 @@ impl<'a> Python<'a> {
                     let prefix = part(text, start, at);
                     if matches!(byte(bytes, at), b'"' | b'\'') && is_prefix(prefix) {
                         at = string_end(bytes, at, has_holes(prefix), &mut None);
-                        python.push(Kind::Str, start, at);
+                        python.read.push(Kind::Str, start, at);
                     } else {
-                        python.push(Kind::Name, start, at);
+                        python.read.push(Kind::Name, start, at);
                     }
                 }
                 _ => {
@@ -124,17 +114,7 @@ impl<'a> Python<'a> {
                     } else {
                         1
                     };
-                    let index = python.tokens.len();
-                    python.push(Kind::Op, start, at);
-                    match here {
-                        b'(' | b'[' | b'{' => open.push(index),
-                        b')' | b']' | b'}' => {
-                            if let Some(opened) = open.pop() {
-                                python.join(opened, index);
-                            }
-                        }
-                        _ => {}
-                    }
+                    python.read.push_op(start, at);
                 }
             }
         }
@@ -142,46 +122,11 @@ impl<'a> Python<'a> {
         python
     }
 
-    fn push(&mut self, kind: Kind, start: usize, end: usize) {
-        self.mate.push(self.tokens.len() as u32);
-        self.tokens.push(Token { kind, start: start as u32, end: end as u32 });
-    }
-
-    fn join(&mut self, open: usize, close: usize) {
-        if let Some(mate) = self.mate.get_mut(open) {
-            *mate = close as u32;
-        }
-        if let Some(mate) = self.mate.get_mut(close) {
-            *mate = open as u32;
-        }
-    }
-
     fn end_line(&mut self, first: &mut usize, depth: usize) {
         let end = self.tokens.len();
         if end > *first {
             self.lines.push(Line { first: *first, end, level: depth as u32 - 1 });
             *first = end;
-        }
-    }
-
-    /// The text of a token, empty behind the last.
-    pub(crate) fn word(&self, index: usize) -> &'a str {
-        self.tokens.get(index).map_or("", |token| part(self.text, token.start as usize, token.end as usize))
-    }
-
-    pub(crate) fn kind(&self, index: usize) -> Option<Kind> {
-        self.tokens.get(index).map(|token| token.kind)
-    }
-
-    pub(crate) fn start(&self, index: usize) -> usize {
-        self.tokens.get(index).map_or(self.text.len(), |token| token.start as usize)
-    }
-
-    /// The token that closes the bracket opened at `index`; the last token when none does.
-    pub(crate) fn close(&self, index: usize) -> usize {
-        match self.mate.get(index) {
-            Some(mate) if (*mate as usize) > index => *mate as usize,
-            _ => self.tokens.len(),
         }
     }
 
