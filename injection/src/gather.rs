@@ -102,15 +102,21 @@ impl Gather {
             found.strength = found.strength.max(strength);
             return;
         }
-        if self.found.len() >= MOST {
-            // A strong finding takes the place of a weak one.
-            match self.found.iter_mut().find(|found| found.strength < strength) {
-                Some(weak) => *weak = found(name, strength, hit),
-                None => return,
-            }
+        if self.found.len() < MOST {
+            self.found.push(found(name, strength, hit));
             return;
         }
-        self.found.push(found(name, strength, hit));
+        // A strong finding takes the place of a weak one, and the first of its class that of one among many: who asks for one
+        // class hears of it.
+        let first = !self.found.iter().any(|found| found.class == name && found.strength >= strength);
+        let among_many = |one: &Found| {
+            first && self.found.iter().filter(|found| found.class == one.class).nth(1).is_some()
+        };
+        let weak = self.found.iter().position(|found| found.strength < strength);
+        let place = weak.or_else(|| self.found.iter().rposition(among_many));
+        if let Some(old) = place.and_then(|place| self.found.get_mut(place)) {
+            *old = found(name, strength, hit);
+        }
     }
 }
 
