@@ -108,6 +108,11 @@ fn words_and_places() {
     ] {
         assert_eq!(check(&world, update, more).0, 64, "{more:?}");
     }
+    // What is only observed refuses nothing, as in the hook.
+    world.file("watch.policy", POLICY.replacen("default deny", "default allow\nmode observe", 1));
+    let watch = world.word("watch.policy");
+    let marked = "*** Add File: src/c.py\n+FORBIDDEN";
+    assert_eq!((check(&world, marked, &[]).0, check(&world, marked, &["--policy", &watch]).0), (1, 0));
     let file = world.file("repo/x.patch", "*** Begin Patch\n*** Add File: src/b.py\n+x\n*** End Patch\n");
     let policy = world.word("p.policy");
     let run = |file: &str| world.run(&["check-patch", "--policy", &policy, file], b"").status.code();

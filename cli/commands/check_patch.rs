@@ -6,18 +6,15 @@ use crate::args::{CallArgs, CheckPatchArgs};
 use crate::commands::check;
 use crate::context::Context;
 use crate::output::{BAD_POLICY, Color, FINDINGS, Failure, OK, Outcome, print, visible};
-use policy_engine::decide::{Answer, Engine};
-use policy_grammar::patch;
+use policy_engine::decide::Answer;
+use policy_engine::patched::{self, Asked, RULE};
 use policy_hosts::call::Call;
-use policy_hosts::patch::{Disk, MAX_PATCH_BYTES, PatchError, apply};
+use policy_hosts::patch::{MAX_PATCH_BYTES, PatchError};
 use policy_hosts::reply::Answer as Answered;
 use policy_runtime::verdict::{Decision, Severity};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// The rule of what is wrong with a patch itself.
-const RULE: &str = "codex-patch-inspection";
 
 /// One thing that speaks against a patch, or is to be known of it.
 struct Violation {
@@ -45,20 +42,20 @@ pub(crate) fn run(args: &CheckPatchArgs, context: &Context) -> Outcome {
     let mut found = Vec::new();
     let mut rules = 1;
     let mut unusable = false;
-    let text = std::str::from_utf8(&bytes);
-    match text.map(|text| (text, apply(text, &Disk::new(&project), &project, &cwd))) {
+    let mut denied = true;
+    let around = Call { cwd, label: args.label.clone(), ..Call::default() };
+    match std::str::from_utf8(&bytes).map(|text| patched::ask(&mut engine, text, &project, &around)) {
         Err(_) => found.push(inspected("the patch is not UTF-8 text", "", 0, "write the patch as text")),
-        Ok((_, Err(errors))) => found.extend(errors.iter().map(of_patch)),
-        Ok((text, Ok(_))) => {
-            for file in &patch::parse(text).files {
-                let answer = ask(&mut engine, &patch::alone(file), &cwd, args.label.as_deref());
-                unusable |= answer.layers.iter().any(|layer| layer.table.is_err());
-                rules = 1 + counted(&answer);
-                found.extend(of_policy(&answer, file.path));
+        Ok(Err(errors)) => found.extend(errors.iter().map(of_patch)),
+        Ok(Ok(asked)) => {
+            denied = asked.iter().any(Asked::refused);
+            for one in &asked {
+                unusable |= one.answer.layers.iter().any(|layer| layer.table.is_err());
+                rules = 1 + counted(&one.answer);
+                found.extend(of_policy(one));
             }
         }
     }
-    let denied = found.iter().any(|violation| violation.severity == Severity::Error);
     report(denied, &found, rules, args.json || context.output.json(), context);
     Ok(if unusable {
         BAD_POLICY
@@ -91,19 +88,6 @@ fn read(file: Option<&Path>, context: &Context) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// The operation of one file, as its host reports it.
-fn ask(engine: &mut Engine, patch: &str, cwd: &Path, label: Option<&str>) -> Answer {
-    engine.decide(&Call {
-        host: "codex".to_string(),
-        event: "pre_tool_use".to_string(),
-        tool: "apply_patch".to_string(),
-        arguments: json!({ "command": patch }),
-        cwd: cwd.to_path_buf(),
-        label: label.map(str::to_string),
-        ..Call::default()
-    })
-}
-
 /// The blocks of all layers that were asked.
 fn counted(answer: &Answer) -> usize {
     let tables = answer.layers.iter().filter_map(|layer| layer.table.as_ref().ok());
@@ -127,13 +111,13 @@ fn inspected(message: &str, file: &str, line: usize, suggest: &str) -> Violation
     }
 }
 
-fn of_policy(answer: &Answer, file: &str) -> Vec<Violation> {
-    let told = Answered::from(&answer.verdict);
+fn of_policy(asked: &Asked) -> Vec<Violation> {
+    let file = asked.file.as_str();
+    let told = Answered::from(&asked.answer.verdict);
     let mut found: Vec<Violation> = Vec::new();
-    let denies = told.decision == Decision::Deny;
-    if denies || told.decision == Decision::Ask {
+    if asked.refused() {
         let mut message = told.reason();
-        if !denies {
+        if told.decision == Decision::Ask {
             message.push_str(". A person has to say yes to this, and Codex cannot ask");
         }
         found.push(Violation {

@@ -16,6 +16,7 @@ pub mod explain;
 pub mod layers;
 pub mod open;
 pub mod past;
+pub mod patched;
 pub mod places;
 pub mod programs;
 pub mod reload;

@@ -8,13 +8,12 @@ use crate::mcp::desk::Worker;
 use crate::mcp::events;
 use crate::mcp::violations::{self, Violation};
 use policy_engine::decide::Answer;
+use policy_engine::patched::{self, Asked};
 use policy_engine::places::absolute;
 use policy_engine::touched::touched;
-use policy_grammar::patch as envelope;
 use policy_hosts::call::Call;
-use policy_hosts::patch::{Disk, PatchError, apply};
+use policy_hosts::patch::PatchError;
 use policy_hosts::reply::{Answer as Told, clean, for_model};
-use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -52,26 +51,18 @@ pub(crate) fn patch(worker: &mut Worker, arguments: &mut Arguments) -> Result<Va
     let cwd = arguments.optional("cwd")?;
     let project = worker.project()?;
     let cwd = folder(&project, cwd)?;
+    let mut around = worker.call("pre_tool_use", "apply_patch", Value::Null)?;
+    around.cwd = cwd;
     let mut all: Vec<Value> = Vec::new();
-    let mut denied = false;
-    match apply(&text, &Disk::new(&project), &project, &cwd) {
-        Err(wrong) => {
-            denied = true;
-            all.extend(wrong.iter().map(misfit));
-        }
-        Ok(_) => {
-            for file in &envelope::parse(&text).files {
-                let mut call =
-                    worker.call("pre_tool_use", "apply_patch", json!({"command": envelope::alone(file)}))?;
-                call.host = "codex".to_owned();
-                call.cwd = cwd.clone();
-                let answer = worker.engine().decide(&call);
-                let mut found = found(worker, &answer)?;
-                // The host that applies patches cannot ask.
-                denied |= answer.verdict.decision >= Decision::Ask;
+    let mut denied = true;
+    match patched::ask(worker.engine(), &text, &project, &around) {
+        Err(wrong) => all.extend(wrong.iter().map(misfit)),
+        Ok(asked) => {
+            denied = asked.iter().any(Asked::refused);
+            for one in &asked {
+                let mut found = found(worker, &one.answer)?;
                 found.iter_mut().for_each(Violation::refuse);
-                let operation = Some("apply_patch");
-                if let Value::Array(found) = violations::json(&found, Some(file.path), operation) {
+                if let Value::Array(found) = violations::json(&found, Some(&one.file), Some("apply_patch")) {
                     all.extend(found);
                 }
             }
@@ -84,7 +75,7 @@ pub(crate) fn patch(worker: &mut Worker, arguments: &mut Arguments) -> Result<Va
 fn misfit(error: &PatchError) -> Value {
     let path = if error.path.is_empty() { Value::Null } else { error.path.clone().into() };
     json!({
-        "rule_id": "codex-patch-inspection",
+        "rule_id": patched::RULE,
         "message": format!("{}: {}", error.reason.word(), error.message),
         "severity": "error",
         "file_path": path,
