@@ -9,9 +9,10 @@ use crate::layers::Layer;
 use crate::programs::TablePrograms;
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{NoResolver, extract, texts};
-use policy_runtime::Context;
+use policy_runtime::outside::{Most, Outside, Remark, Target};
 use policy_runtime::table::Table;
 use policy_runtime::verdict::Finding;
+use policy_runtime::{Context, Facts};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -78,6 +79,22 @@ impl Sieve {
 /// What is looked for where no policy says.
 const SECRETS: &str = "policy \"secrets\" language 1\n\nuse std/secrets\n";
 
+/// Most findings that are told of one text.
+const MOST: usize = 4096;
+
+/// The checks, and all that they find: who keeps a baseline has to see what is behind the old findings.
+struct All;
+
+impl Outside for All {
+    fn check(&self, name: &str, options: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>> {
+        Checks.check(name, options, facts, target)
+    }
+
+    fn most(&self) -> Most {
+        Most { places: MOST, findings: MOST }
+    }
+}
+
 impl Opened<'_> {
     /// What is found in a text of a file; only in the parts that are given, if any are.
     #[must_use]
@@ -112,9 +129,12 @@ impl Opened<'_> {
                 }
             }
             let context = Context { today: today() };
-            let mut verdict = policy_runtime::decide_with(table, &facts, &context, &Checks);
+            let mut verdict = policy_runtime::decide_with(table, &facts, &context, &All);
+            if verdict.findings.len() >= MOST {
+                judged.problems.push(format!("there are {MOST} findings or more, and no more are told"));
+            }
             facts.texts.clear();
-            let of_name = policy_runtime::decide_with(table, &facts, &context, &Checks).findings;
+            let of_name = policy_runtime::decide_with(table, &facts, &context, &All).findings;
             verdict.findings.retain(|finding| finding.line > 0 || !of_name.contains(finding));
             if *restricted {
                 verdict = restrict(verdict);
@@ -168,5 +188,9 @@ mod tests {
         let told: Vec<_> = judged.findings.iter().map(|found| (found.line, found.severity)).collect();
         assert_eq!(told, [(1, Severity::Warning)], "{judged:?}");
         assert!(opened.judge("x", "a\n", None).findings.is_empty());
+        assert_eq!(opened.judge("x", &"wxyz\n".repeat(99), None).findings.len(), 100);
+        assert!(
+            opened.judge("x", &"wxyz\n".repeat(5000), None).problems.iter().any(|why| why.contains("4096"))
+        );
     }
 }

@@ -47,6 +47,27 @@ pub trait Outside {
 
     /// The session is to be flagged, because of this block.
     fn flag(&self, _block: &str) {}
+
+    /// How much is told.
+    fn most(&self) -> Most {
+        Most::default()
+    }
+}
+
+/// How much a verdict tells; what decides does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Places of one pattern, or of one check, in one text.
+    pub places: usize,
+    /// Findings.
+    pub findings: usize,
+}
+
+impl Default for Most {
+    /// What fits an answer to a call.
+    fn default() -> Most {
+        Most { places: 8, findings: 64 }
+    }
 }
 
 /// How far back what happened is kept, in seconds.

@@ -91,8 +91,8 @@ fn try_decide<'f>(
     facts: &'f Facts,
     (context, outside): (&Context, &dyn Outside),
 ) -> Result<Verdict, Stop> {
-    let mut report = Report::new();
-    let mut texts = texts::Texts::new(facts);
+    let mut report = Report::new(outside.most().findings);
+    let mut texts = texts::Texts::new(facts, outside);
     let values = values::Values::new(matching, &mut report)?;
     let nameless = [ToolName::default()];
     let readings = if facts.readings.is_empty() { &nameless } else { facts.readings.as_slice() };

@@ -11,7 +11,7 @@ use crate::table::{Table, Verb};
 use crate::verdict::{Decision, Finding, Place, Severity, Step, Verdict};
 use std::collections::BTreeSet;
 
-/// Most steps in a verdict, and most findings.
+/// Most steps in a verdict.
 const MOST_STEPS: usize = 64;
 /// Most characters of a value in a step.
 const MOST_TEXT: usize = 200;
@@ -85,9 +85,9 @@ impl Found {
 }
 
 /// Adds what is new; of too many the least is left out, of equal ones the last.
-fn keep<T: PartialEq, K: Ord>(kept: &mut Vec<T>, new: T, key: impl Fn(&T) -> K) {
+fn keep<T: PartialEq, K: Ord>(kept: &mut Vec<T>, new: T, most: usize, key: impl Fn(&T) -> K) {
     let mut least = None;
-    if kept.len() >= MOST_STEPS {
+    if kept.len() >= most {
         let all = kept.iter().map(&key).enumerate().rev();
         least = all.min_by(|a, b| a.1.cmp(&b.1)).filter(|(_, least)| *least < key(&new)).map(|(at, _)| at);
         if least.is_none() {
@@ -109,10 +109,12 @@ pub(super) struct Report {
     /// What asks the past first.
     waiting: Vec<Waiting>,
     answered: bool,
+    /// Most findings.
+    most: usize,
 }
 
 impl Report {
-    pub(super) fn new() -> Report {
+    pub(super) fn new(most: usize) -> Report {
         Report {
             best: None,
             found: Vec::new(),
@@ -120,6 +122,7 @@ impl Report {
             maybe: BTreeSet::new(),
             waiting: Vec::new(),
             answered: false,
+            most,
         }
     }
 
@@ -161,7 +164,7 @@ impl Report {
 
     /// Something to tell that decides nothing.
     pub(super) fn note(&mut self, found: Found) {
-        keep(&mut self.found, found, Found::key);
+        keep(&mut self.found, found, MOST_STEPS, Found::key);
     }
 
     /// What a line of a guard says to a value.
@@ -179,7 +182,7 @@ impl Report {
         if counts {
             self.answer(found.clone());
         }
-        keep(&mut self.findings, (found, verb), |(found, verb)| found.severity(*verb));
+        keep(&mut self.findings, (found, verb), self.most, |(found, verb)| found.severity(*verb));
     }
 
     pub(super) fn verdict(mut self, table: &Table<'_>, facts: &Facts) -> Result<Verdict, Stop> {
@@ -391,7 +394,7 @@ mod tests {
 
     #[test]
     fn what_is_worse_is_told_although_much_was_told_before() {
-        let mut report = Report::new();
+        let mut report = Report::new(MOST_STEPS);
         for index in 0..2 * MOST_STEPS {
             report.finding(found(Decision::Allow, index), Verb::Warn, 0);
             report.answer(found(Decision::Ask, index));

@@ -27,8 +27,6 @@ use std::ops::{ControlFlow, Range};
 const MOST_TEXTS: usize = 1024;
 /// Bytes of texts for which the sums of the scanner's section are looked at as it is used, not all of them at once.
 const FEW_BYTES: usize = 16 * 1024;
-/// Most places of one needle in one text that are told.
-const MOST_PLACES: usize = 8;
 
 /// A place where a needle was found.
 #[derive(Debug, Clone)]
@@ -57,12 +55,14 @@ struct Found {
 pub(super) struct Texts<'f> {
     facts: &'f Facts,
     found: Option<Vec<Found>>,
+    /// Most places of one needle in one text that are told.
+    most: usize,
 }
 
 impl<'f> Texts<'f> {
     /// Nothing looked at yet.
-    pub(super) fn new(facts: &'f Facts) -> Texts<'f> {
-        Texts { facts, found: None }
+    pub(super) fn new(facts: &'f Facts, outside: &dyn Outside) -> Texts<'f> {
+        Texts { facts, found: None, most: outside.most().places }
     }
 
     fn found(&mut self, table: &Table<'_>) -> Result<&[Found], Stop> {
@@ -78,19 +78,20 @@ impl<'f> Texts<'f> {
                 None => section.get(0, section.len()).map(|_| None)?,
             };
             let scanner = Scanner::in_place(section.unseen(), sums).map_err(|_| Stop::Damaged)?;
-            self.found = Some(texts.map(|text| scan(table, &scanner, text)).collect::<Result<_, Stop>>()?);
+            self.found =
+                Some(texts.map(|text| scan(table, &scanner, text, self.most)).collect::<Result<_, Stop>>()?);
         }
         Ok(self.found.as_deref().unwrap_or_default())
     }
 }
 
-fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact) -> Result<Found, Stop> {
+fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact, most: usize) -> Result<Found, Stop> {
     let mut found = Found::default();
     let mut problem = None;
     // A secret that stands in the file already is not new, wherever the edit puts it.
     let mut known: HashSet<&str> = HashSet::new();
     if let Some(before) = &text.before {
-        let mut places = Places::default();
+        let mut places = Places::new(most);
         let mut keep = |place: &Place, _: Range<usize>| {
             known.extend(place.secret.clone().and_then(|range| before.get(range)));
             places.add(place);
@@ -98,7 +99,7 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact) -> Result<Fou
         problem = pass(table, scanner, before, &mut keep)?;
         found.before = places.places;
     }
-    let (mut all, mut some) = (Places::default(), Places::default());
+    let (mut all, mut some) = (Places::new(most), Places::new(most));
     let after = &text.after;
     let mut keep = |place: &Place, matched: Range<usize>| {
         let secret = place.secret.clone().and_then(|range| after.get(range));
@@ -146,17 +147,21 @@ fn pass(
 }
 
 /// Places, few for each needle.
-#[derive(Default)]
 struct Places {
+    most: usize,
     counts: BTreeMap<u32, usize>,
     places: Vec<Place>,
 }
 
 impl Places {
+    fn new(most: usize) -> Places {
+        Places { most, counts: BTreeMap::new(), places: Vec::new() }
+    }
+
     fn add(&mut self, place: &Place) {
         let count = self.counts.entry(place.needle).or_default();
         *count += 1;
-        if *count <= MOST_PLACES {
+        if *count <= self.most {
             self.places.push(place.clone());
         }
     }
@@ -353,11 +358,12 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 self.report.floor(value, format!("the check `{}` is not available here", line.arg));
                 continue;
             };
-            if remarks.len() > MOST_PLACES {
+            let most = outside.most().places;
+            if remarks.len() > most {
                 // What may refuse is not hidden behind what may not.
                 remarks.sort_by_key(|remark| Reverse(remark.at_most.unwrap_or(Severity::Error)));
             }
-            for remark in remarks.into_iter().take(MOST_PLACES) {
+            for remark in remarks.into_iter().take(most) {
                 let spot = Spot {
                     line: remark.line,
                     column: remark.column,
