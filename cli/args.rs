@@ -95,7 +95,7 @@ Examples:
         after_help = "Examples:\n  policy fmt\n  policy fmt --check policies/\n  policy fmt - < agent.policy"
     )]
     Fmt(FmtArgs),
-    /// Print the .policy equivalent of an agent-firewall.yml.
+    /// Print the .policy equivalent of an agent-firewall.yml or agentlint.yml.
     #[command(
         after_help = "Examples:\n  policy import agent-firewall.yml > agent.policy\n  policy import agent-firewall.yml -o agent.policy"
     )]
