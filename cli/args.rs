@@ -60,6 +60,36 @@ pub(crate) enum Format {
     Github,
 }
 
+/// `policy wrap`.
+#[derive(Debug, Args)]
+pub(crate) struct WrapArgs {
+    /// This policy instead of the user's and the project's.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// The name of the server, as policies call it (`from NAME`): its key in the client's settings.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The file of the audit log.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+    /// Who is asked; `deny`: nobody, so that an ask is a denial.
+    #[arg(long, value_enum, default_value_t = AskWay::Deny, value_name = "WAY")]
+    pub(crate) ask: AskWay,
+    /// Let everything through, and record what would have held.
+    #[arg(long)]
+    pub(crate) observe: bool,
+    /// The server's command line.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AskWay {
+    /// Nobody.
+    Deny,
+}
+
 /// `policy rules`.
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
@@ -170,13 +200,17 @@ Examples:
 
 The project is AGENTLINT_PROJECT_DIR, CLAUDE_PROJECT_DIR or the working directory; docs/mcp.md has every client")]
     Mcp(McpArgs),
-    /// Run an MCP server behind the policy (not in this version).
-    #[command(hide = true, disable_help_flag = true)]
-    Wrap {
-        /// Its words.
-        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-        words: Vec<String>,
-    },
+    /// Run an MCP server behind the policy: every call is decided, written to the audit log, and let go or not.
+    #[command(after_help = "\
+Examples:
+  policy wrap --name fs -- npx -y @modelcontextprotocol/server-filesystem .
+  policy wrap --policy team.policy --name db --observe -- ./db-server
+
+In a client's settings the server's own command goes behind `--`; docs/gateway.md has every client")]
+    Wrap(WrapArgs),
+    /// Ends a wrapped server whose proxy was killed; started by `wrap`.
+    #[command(name = "wrap-guard", hide = true)]
+    WrapGuard,
 }
 
 /// `policy init`.

@@ -31,12 +31,7 @@ fn main() -> ExitCode {
     {
         return policy_hook::run(&words, flavor, &policy_engine::work::Here, &policy_state::Sqlite);
     }
-    if flavor == Flavor::AgentFirewall && words.iter().any(|word| word == "--") {
-        output::complain(
-            "agent-firewall: running an MCP server behind the policy is not in this version; use `check` and `explain`, or register `policy hook`\n",
-        );
-        return ExitCode::from(USAGE);
-    }
+    let words = words_of_firewall(words, flavor);
     let cli = match parse(&words, flavor) {
         Ok(cli) => cli,
         Err(code) => return code,
@@ -73,6 +68,16 @@ fn words_of_hook(words: &[OsString]) -> Option<Vec<OsString>> {
             before.push(rest.next()?.clone());
         }
     }
+}
+
+/// The agent-firewall line that runs a server has no word for it: `agent-firewall --policy F --name N -- COMMAND`.
+fn words_of_firewall(mut words: Vec<OsString>, flavor: Flavor) -> Vec<OsString> {
+    let runs = words.get(1).is_some_and(|word| word.as_encoded_bytes().starts_with(b"-"))
+        && words.iter().any(|word| word == "--");
+    if flavor == Flavor::AgentFirewall && runs {
+        words.insert(1, "wrap".into());
+    }
+    words
 }
 
 /// Only alone: a hook that prints its help to a host lets the call through.
@@ -119,8 +124,10 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Suppress(args) => commands::suppress::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Mcp(args) => commands::mcp::run(&args, context),
-        Command::Wrap { .. } => Err(output::Failure::usage(
-            "`wrap` is not in this version; register `policy hook` with the host instead",
-        )),
+        Command::Wrap(args) => commands::wrap::run(args, context),
+        Command::WrapGuard => {
+            policy_gateway::wrap::watch();
+            Ok(output::OK)
+        }
     }
 }

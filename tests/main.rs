@@ -27,3 +27,4 @@ mod support;
 mod tables;
 mod tidy;
 mod untrusted;
+mod wrap;

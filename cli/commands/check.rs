@@ -32,7 +32,7 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Outcome {
     let call = call(args.tool.as_deref(), args.arguments.as_deref(), &args.call, context)?;
     let mut answer = engine.decide(&call);
     if let Some(file) = &audit {
-        complain(&policy_hook::audit::append(&call, &mut answer, file, Care::Named).unwrap_or_default());
+        complain(&policy_engine::record::record(&call, &mut answer, file, Care::Named).unwrap_or_default());
     }
     report(&answer, context);
     Ok(if unusable(&answer) { BAD_POLICY } else { code(answer.verdict.decision) })
@@ -227,7 +227,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
             Ok((id, call)) => {
                 let mut answer = engine.decide(&call);
                 if let Some(file) = audit {
-                    let remark = policy_hook::audit::append(&call, &mut answer, file, Care::Named);
+                    let remark = policy_engine::record::record(&call, &mut answer, file, Care::Named);
                     complain(&remark.unwrap_or_default());
                 }
                 if unusable(&answer) {

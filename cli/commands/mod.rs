@@ -19,3 +19,4 @@ pub(crate) mod shell;
 pub(crate) mod suppress;
 pub(crate) mod test;
 pub(crate) mod trust;
+pub(crate) mod wrap;

@@ -193,6 +193,22 @@ impl Engine {
         rules
     }
 
+    /// Whether no call of this tool is ever let through, whatever its arguments: a line of a guard denies the call itself, or
+    /// the rule that answers for it grants nothing. A doubt is a no: a call that is made is decided then.
+    pub fn never_allows(&mut self, call: &Call) -> bool {
+        let answer = self.decide(call);
+        let denying = answer.verdict.steps.iter().filter(|step| step.decision == Decision::Deny);
+        let rules: BTreeSet<&str> = denying.map(|step| step.rule.as_str()).collect();
+        answer.layers.iter().filter(|layer| layer.stale.is_none()).any(|layer| {
+            let Some(table) = layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok()) else {
+                return false;
+            };
+            let blocks = (0..table.blocks()).filter_map(|number| table.block(number).ok());
+            let mut own = blocks.filter(|block| rules.contains(block.name)).peekable();
+            own.peek().is_some() && own.all(|block| table.always_denies(&block).unwrap_or(false))
+        })
+    }
+
     fn keeper(&self) -> Keeper<'static> {
         match self.store {
             // To look would make the record.

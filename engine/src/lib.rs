@@ -19,6 +19,7 @@ pub mod past;
 pub mod patched;
 pub mod places;
 pub mod programs;
+pub mod record;
 pub mod reload;
 pub mod scan;
 pub mod session;

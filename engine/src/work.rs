@@ -53,7 +53,7 @@ pub enum Work<'a> {
 }
 
 /// Compiles.
-pub trait Compiler: std::fmt::Debug {
+pub trait Compiler: std::fmt::Debug + Sync {
     /// The table with what it was made of.
     ///
     /// # Errors

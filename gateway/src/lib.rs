@@ -1,4 +1,5 @@
-//! The long-running modes. What there is of them: [`mcp`], the server that answers questions about calls before they are made.
+//! The long-running modes. What there is of them: [`mcp`], the server that answers questions about calls before they are made,
+//! and [`wrap`], the proxy in front of a server of somebody else.
 //!
 //! INVARIANT: what is decided here is decided by the engine that a hook asks, on a thread of its own; the threads that carry
 //! messages decide nothing.
@@ -6,3 +7,4 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod mcp;
+pub mod wrap;

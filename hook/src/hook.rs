@@ -210,7 +210,7 @@ fn answer(
     let mut remark = String::new();
     // Of events that are no question, only what a guard has to say is a decision.
     if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
-        remark = crate::audit::append(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
+        remark = policy_engine::record::record(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
     }
     let mut reply = host.reply(&call, &Answer::from(&answer.verdict));
     reply.stderr.extend(remark.into_bytes());

@@ -5,8 +5,7 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
-pub mod audit;
-mod hand_over;
+pub mod hand_over;
 mod hook;
 mod words;
 

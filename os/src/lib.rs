@@ -1,5 +1,5 @@
 //! What needs unsafe code, and nothing else: a file mapped into memory, the real name of a file, last words for a process that crashes or is late,
-//! and the memory of a process that lives for one answer.
+//! the memory of a process that lives for one answer, and a child that does not outlive its parent.
 //!
 //! INVARIANT: each unsafe block says why it is sound; a signal handler only reads what was put down before, writes and
 //! ends the process.
@@ -8,8 +8,10 @@ mod arena;
 mod end;
 mod map;
 mod name;
+mod tie;
 
 pub use arena::Arena;
 pub use end::{LastWords, end_by, heard, last_words, leave, speak};
 pub use map::Mapped;
 pub use name::real_path;
+pub use tie::{kill_group, tie};

@@ -422,6 +422,29 @@ impl<'a> Table<'a> {
         Ok(self.numbers(block.lines)?.map(move |id| table.line(id?)))
     }
 
+    /// Whether a block denies every call that it looks at, whatever the call holds.
+    ///
+    /// # Errors
+    ///
+    /// When the table is damaged.
+    pub fn always_denies(&self, block: &Block<'_>) -> Read<bool> {
+        let mut denies = false;
+        for line in self.lines_of(block)? {
+            let line = line?;
+            match (block.kind, line.verb) {
+                (BlockKind::Guard, Verb::Deny) => {
+                    let bare = line.kind == Kind::Call && line.excepts.count == 0 && line.tail.is_none();
+                    denies |= bare;
+                }
+                (BlockKind::Rule, Verb::OtherwiseDeny) => denies = true,
+                (BlockKind::Rule, Verb::Deny) => {}
+                (BlockKind::Rule, _) | (BlockKind::Exception, _) => return Ok(false),
+                (BlockKind::Guard, _) => {}
+            }
+        }
+        Ok(denies)
+    }
+
     /// One line.
     ///
     /// # Errors

@@ -2,19 +2,19 @@
 //!
 //! INVARIANT: a line that cannot be written is told, and turns the allow of a call that does more than read into ask.
 
-use policy_engine::append::append as append_line;
-use policy_engine::combine::at_least_ask;
-use policy_engine::decide::{Answer, only_reads};
-use policy_engine::open::{self, Care};
+use crate::append::append as append_line;
+use crate::combine::at_least_ask;
+use crate::decide::{Answer, only_reads};
+use crate::open::{self, Care};
 use policy_hosts::call::Call;
 use policy_runtime::verdict::Decision;
 use std::path::Path;
 
 /// Appends a decision. A failing write turns the allow of a call that does more than read into ask; the remark about it
 /// is given back, to be written when the answer is out.
-pub fn append(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Option<String> {
-    let line =
-        policy_hosts::audit::line(call, &answer.facts, &answer.verdict, policy_engine::cache::now_ns());
+#[must_use]
+pub fn record(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Option<String> {
+    let line = policy_hosts::audit::line(call, &answer.facts, &answer.verdict, crate::cache::now_ns());
     let mut bytes = line.into_bytes();
     if bytes.last() != Some(&b'\n') {
         bytes.push(b'\n');

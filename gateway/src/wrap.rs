@@ -1,0 +1,504 @@
+//! The proxy `policy wrap`: stands between a client and an MCP server, and lets go only what the policy allows.
+//!
+//! Threads: one reads the client, one reads the server, one decides (`judge`), one for each question that waits for a person.
+//! Messages are passed on as the bytes that they are.
+//!
+//! INVARIANT: nothing is passed on that was not understood, no call without its line of audit; each request of the client gets one
+//! answer, and what nobody asked for is dropped. Starting reads and writes no file.
+
+mod ask;
+mod child;
+mod flight;
+mod frame;
+mod gate;
+mod json;
+mod judge;
+mod list;
+mod message;
+mod reply;
+
+pub use ask::Said;
+pub use child::{GUARD, watch};
+
+use crate::mcp::sessions::Record;
+use ask::{Nobody, Person};
+use flight::{Flight, Open};
+use frame::{Frame, Frames};
+use gate::{Asked, Form, of_client, of_server};
+use judge::{Judge, Question, Ruling, Setting};
+use message::{Id, Kind, Message, Side};
+use policy_engine::decide::Options;
+use policy_engine::open::Care;
+use policy_engine::places::Folders;
+use policy_hosts::call::Call;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::ChildStdin;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a person is waited for when the policy says nothing else: less than the 60 s after which clients give up.
+const WAIT: Duration = Duration::from_secs(50);
+/// How long the server has to end by itself when its input has ended.
+const LAST: Duration = Duration::from_secs(10);
+/// Most questions that wait at once.
+const MOST_WAITING: usize = 3;
+
+/// With what the proxy starts.
+#[derive(Debug, Clone)]
+pub struct Wrap {
+    /// Our folders.
+    pub folders: Folders,
+    /// How calls are decided.
+    pub options: Options,
+    /// The record of sessions.
+    pub store: Option<Record>,
+    /// The name of the server, as policies call it.
+    pub name: Option<String>,
+    /// The file of audit.
+    pub audit: PathBuf,
+    /// It was named on the command line.
+    pub audit_named: bool,
+    /// Let everything through and record what would have held.
+    pub observe: bool,
+    /// The folder of all calls.
+    pub cwd: PathBuf,
+    /// The server's command line.
+    pub command: Vec<String>,
+}
+
+/// Runs until the server ends; gives its exit code.
+///
+/// # Errors
+/// When the server or one of our threads cannot be started.
+pub fn run(wrap: Wrap) -> Result<i32, String> {
+    let frame = Call {
+        host: "gateway".to_owned(),
+        event: "pre_tool_use".to_owned(),
+        host_event: "tools/call".to_owned(),
+        wrapped: wrap.name.is_some(),
+        server: wrap.name.clone(),
+        cwd: wrap.cwd,
+        session: judge::session(),
+        ..Call::default()
+    };
+    let judge = Judge::start(Setting {
+        folders: wrap.folders,
+        options: wrap.options,
+        store: wrap.store,
+        audit: wrap.audit,
+        care: if wrap.audit_named { Care::Named } else { Care::Private },
+        observe: wrap.observe,
+        frame,
+    });
+    let judge = judge.map_err(|error| format!("the deciding thread cannot be started: {error}"))?;
+    let child::Server { mut child, leader, stdin, stdout, mut guard } = child::start(&wrap.command)?;
+    end_with_signals(leader)?;
+    let proxy = Arc::new(Proxy {
+        judge,
+        person: Box::new(Nobody),
+        client: Mutex::new(std::io::stdout()),
+        server: Mutex::new(Some(stdin)),
+        flight: Mutex::new(Flight::default()),
+        answered: Condvar::new(),
+    });
+    let from_client = proxy.clone();
+    let begun = thread("policy-client", move || {
+        from_client.client(std::io::stdin());
+        // ORDER: questions of before are answered first.
+        from_client.answered();
+        from_client.lock_server().take();
+        std::thread::sleep(LAST);
+        child::end_group(leader);
+    });
+    begun?;
+    let from_server = proxy.clone();
+    let reader = thread("policy-server", move || from_server.server(stdout))?;
+    let status = child.wait().map_err(|error| format!("the server is lost: {error}"))?;
+    // What it still said; somebody of its group may hold the stream open.
+    let end = Instant::now() + child::PATIENCE;
+    while !reader.is_finished() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    proxy.lost(&format!("the server has ended ({status})"));
+    child::dismiss(&mut guard);
+    policy_os::kill_group(leader, false);
+    Ok(child::code(status))
+}
+
+/// Ends the server when we are told to end.
+fn end_with_signals(leader: u32) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("signals cannot be waited for: {error}");
+    let wanted = [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP];
+    let mut signals = signal_hook::iterator::Signals::new(wanted).map_err(failed)?;
+    thread("policy-signals", move || {
+        if let Some(signal) = signals.forever().next() {
+            child::end_group(leader);
+            std::process::exit(128 + signal);
+        }
+    })
+    .map(|_| ())
+}
+
+fn thread(name: &str, run: impl FnOnce() + Send + 'static) -> Result<std::thread::JoinHandle<()>, String> {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(run).map_err(|error| format!("a thread cannot be started: {error}"))
+}
+
+/// Says something on standard error, which clients keep in their logs.
+pub(crate) fn complain(text: &str) {
+    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2000).collect();
+    let _ = std::io::stderr().write_all(format!("{text}\n").as_bytes());
+}
+
+/// What all threads share.
+struct Proxy {
+    judge: Judge,
+    person: Box<dyn Person>,
+    client: Mutex<std::io::Stdout>,
+    /// None when the client has ended.
+    server: Mutex<Option<ChildStdin>>,
+    flight: Mutex<Flight>,
+    /// A question was answered.
+    answered: Condvar,
+}
+
+impl Proxy {
+    fn flight(&self) -> MutexGuard<'_, Flight> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_server(&self) -> MutexGuard<'_, Option<ChildStdin>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn to_client(&self, text: &str) {
+        let mut line = Vec::with_capacity(text.len() + 1);
+        line.extend_from_slice(text.as_bytes());
+        line.push(b'\n');
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.write_all(&line).and_then(|()| client.flush()).is_err() {
+            // Nobody reads: the end of the server's input is the end of all.
+            drop(client);
+            self.lock_server().take();
+        }
+    }
+
+    fn to_server(&self, text: &str) -> bool {
+        let mut line = Vec::with_capacity(text.len() + 1);
+        line.extend_from_slice(text.as_bytes());
+        line.push(b'\n');
+        let mut server = self.lock_server();
+        let written = server
+            .as_mut()
+            .is_some_and(|server| server.write_all(&line).and_then(|()| server.flush()).is_ok());
+        if !written {
+            server.take();
+        }
+        written
+    }
+
+    /// Waits until no question is open.
+    fn answered(&self) {
+        let mut flight = self.flight();
+        while flight.waiting() > 0 {
+            flight = self.answered.wait(flight).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Answers what the server will not answer any more.
+    fn lost(&self, why: &str) {
+        let open = self.flight().drain();
+        for id in open {
+            self.to_client(&reply::error(Some(&id), -32603, why));
+        }
+    }
+
+    fn client(self: &Arc<Self>, stream: impl Read) {
+        let mut frames = Frames::new(stream);
+        loop {
+            match frames.next() {
+                Ok(Frame::Line(line)) => self.of_client(&line),
+                Ok(Frame::TooLong(first, last)) => {
+                    let id = message::id_in_ends(&first, &last);
+                    let why =
+                        format!("the message is longer than {} MiB and was not passed on", frame::MOST >> 20);
+                    self.to_client(&reply::error(id.as_ref(), -32600, &why));
+                }
+                Ok(Frame::End) => return,
+                Err(error) => return complain(&format!("policy wrap: the client cannot be read: {error}")),
+            }
+        }
+    }
+
+    fn of_client(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line, Side::Client) {
+            Ok(message) => message,
+            Err(wrong) => {
+                let why = format!("the message was not passed on: {}", wrong.why);
+                return self.to_client(&reply::error(wrong.id.as_ref(), wrong.code, &why));
+            }
+        };
+        match message.kind.clone() {
+            Kind::Request(id, method) => self.request(id, &method, &message),
+            Kind::Notification(method) => match method.as_str() {
+                "notifications/cancelled" if self.cancelled(&message) => {}
+                _ if matches!(of_client(&method, &message), Ok(None)) => {
+                    self.to_server(message.text);
+                }
+                // It would be done, and nobody would hear of it.
+                _ => complain(&format!("policy wrap: `{method}` without an id was dropped")),
+            },
+            Kind::Response(id) => {
+                // ORDER: nothing is written under the lock, so that a server that does not read stops nobody else.
+                let asked = self.flight().server.remove(&id);
+                if asked {
+                    self.to_server(message.text);
+                } else {
+                    complain("policy wrap: a response to nothing was dropped");
+                }
+            }
+            Kind::Lost => complain("policy wrap: an error without an id was dropped"),
+        }
+    }
+
+    fn request(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
+        let modern = is_modern(message);
+        let taken = self.flight().enter(id.clone(), Open::of(method, modern));
+        if let Err(why) = taken {
+            return self.to_client(&reply::error(Some(&id), -32600, why));
+        }
+        let asked = match of_client(method, message) {
+            Ok(asked) => asked,
+            Err(why) => {
+                self.flight().leave(&id);
+                return self.to_client(&reply::error(Some(&id), -32602, &why));
+            }
+        };
+        let Some(asked) = asked else { return self.pass(&id, message.text) };
+        let form = asked.form;
+        match self.judge.decide(asked) {
+            Ruling::Go => self.pass(&id, message.text),
+            Ruling::Deny(text) => self.deny(&id, form, &text, modern),
+            Ruling::Ask(question) => self.wait(id, question, message, modern),
+        }
+    }
+
+    /// Lets a request go.
+    fn pass(&self, id: &Id, text: &str) {
+        if !self.to_server(text) {
+            self.flight().leave(id);
+            self.to_client(&reply::error(Some(id), -32603, "the server has ended"));
+        }
+    }
+
+    fn deny(&self, id: &Id, form: Form, text: &str, modern: bool) {
+        self.flight().leave(id);
+        match form {
+            Form::Tool => self.to_client(&reply::denied(id, text, modern)),
+            Form::Resource | Form::Server => {
+                let why = text.strip_prefix("policy ").unwrap_or(text);
+                self.to_client(&reply::error(Some(id), -32603, why));
+            }
+        }
+    }
+
+    /// A person is asked, while other calls go on.
+    fn wait(self: &Arc<Self>, id: Id, question: Box<Question>, message: &Message<'_>, modern: bool) {
+        let form = question.asked.form;
+        if !self.flight().wait(&id, MOST_WAITING) {
+            let why =
+                format!("policy: {MOST_WAITING} questions wait for a person already; this call was not made");
+            return self.deny(&id, form, &why, modern);
+        }
+        let (own, text, token) = (self.clone(), message.text.to_owned(), progress_token(message));
+        let (for_thread, kept) = (id.clone(), text.len());
+        let begun = thread("policy-question", move || {
+            let id = for_thread;
+            if let Some(token) = token {
+                own.to_client(&reply::progress(&token, 1, "waiting for a person to approve this call"));
+            }
+            let wait = question.timeout.map_or(WAIT, |own| own.min(WAIT));
+            let gone = || !own.flight().waits(&id);
+            let said = own.person.ask(&question, wait, &gone);
+            let cancelled = gone();
+            let ruling = match cancelled {
+                true => own.judge.again(question.clone(), Said::Nobody("the call was cancelled".to_owned())),
+                false => own.judge.again(question.clone(), said),
+            };
+            own.flight().answered(&id);
+            match ruling {
+                // Nobody waits for an answer.
+                _ if cancelled => drop(own.flight().leave(&id)),
+                Ruling::Go => own.pass(&id, &text),
+                Ruling::Deny(why) => own.deny(&id, form, &why, modern),
+                Ruling::Ask(again) => own.deny(&id, form, &format!("policy: {}", again.reason), modern),
+            }
+            own.answered.notify_all();
+        });
+        if let Err(why) = begun {
+            self.flight().answered(&id);
+            self.deny(&id, form, &format!("policy: {why}; this call of {kept} bytes was not made"), modern);
+        }
+    }
+
+    /// Whether a call that waits for a person was cancelled.
+    fn cancelled(&self, message: &Message<'_>) -> bool {
+        let id = message.param("requestId").and_then(Id::of);
+        id.is_some_and(|id| self.flight().cancel(&id))
+    }
+
+    fn server(self: &Arc<Self>, stream: impl Read) {
+        let mut frames = Frames::new(stream);
+        loop {
+            match frames.next() {
+                Ok(Frame::Line(line)) => self.of_server(&line),
+                Ok(Frame::TooLong(first, last)) => {
+                    let why = format!("the server's message is longer than {} MiB", frame::MOST >> 20);
+                    complain(&format!("policy wrap: {why}"));
+                    let id =
+                        message::id_in_ends(&first, &last).filter(|id| self.flight().leave(id).is_some());
+                    if let Some(id) = id {
+                        self.to_client(&reply::error(Some(&id), -32603, &why));
+                    }
+                }
+                Ok(Frame::End) => return,
+                Err(error) => return complain(&format!("policy wrap: the server cannot be read: {error}")),
+            }
+        }
+    }
+
+    fn of_server(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line, Side::Server) {
+            Ok(message) => message,
+            Err(wrong) => {
+                let start: String = String::from_utf8_lossy(line).chars().take(200).collect();
+                complain(&format!("policy wrap: the server wrote no message ({}): {start}", wrong.why));
+                let id = wrong.id.filter(|id| self.flight().leave(id).is_some());
+                if let Some(id) = id {
+                    let why = format!("the server's answer cannot be passed on: {}", wrong.why);
+                    self.to_client(&reply::error(Some(&id), -32603, &why));
+                }
+                return;
+            }
+        };
+        match message.kind.clone() {
+            Kind::Response(id) => {
+                let Some(open) = self.flight().leave(&id) else {
+                    return complain("policy wrap: the server answered a request that nobody made");
+                };
+                self.response(&id, &open, &message);
+            }
+            Kind::Request(id, method) => self.request_of_server(id, &method, &message),
+            Kind::Notification(_) | Kind::Lost => self.to_client(message.text),
+        }
+    }
+
+    /// A response, with lists of tools filtered and requests inside judged.
+    fn response(&self, id: &Id, open: &Open, message: &Message<'_>) {
+        let result = message.part(&message.result);
+        if open.method == "tools/list" && !result.is_empty() {
+            let tools = match list::tools(result) {
+                Ok(tools) => tools,
+                Err(why) => {
+                    let why = format!("the server's list of tools cannot be used: {why}");
+                    return self.to_client(&reply::error(Some(id), -32603, &why));
+                }
+            };
+            let hidden = self.judge.hidden(tools.into_iter().map(|tool| tool.name).collect());
+            if hidden.contains(&true) {
+                let (Ok(kept), Some(range)) = (list::without(result, &hidden), message.result.clone()) else {
+                    return self.to_client(&reply::error(
+                        Some(id),
+                        -32603,
+                        "the list of tools cannot be used",
+                    ));
+                };
+                let before = message.text.get(..range.start).unwrap_or_default();
+                let behind = message.text.get(range.end..).unwrap_or_default();
+                return self.to_client(&[before, &kept, behind].concat());
+            }
+        }
+        if let Some(why) = self.denied_inside(result) {
+            return match open.method.as_str() {
+                "tools/call" => self.to_client(&reply::denied(id, &why, true)),
+                _ => self.to_client(&reply::error(Some(id), -32603, &why)),
+            };
+        }
+        self.to_client(message.text);
+    }
+
+    /// Why what a modern server asks of its client inside a result is denied.
+    fn denied_inside(&self, result: &str) -> Option<String> {
+        if !result.contains("input_required") && !result.contains("inputRequests") && !result.contains('\\') {
+            return None;
+        }
+        let all = json::members(result).ok()?;
+        let requests =
+            all.iter().find(|member| json::folded(&member.key) == json::folded("inputRequests"))?;
+        let text = result.get(requests.value.clone()).unwrap_or_default();
+        if json::strict(text).is_err() || requests.key != "inputRequests" {
+            return Some("policy: what the server asks of the client could be read in two ways".to_owned());
+        }
+        for request in json::members(text).ok()? {
+            let own = text.get(request.value).unwrap_or_default();
+            let parts = json::members(own).ok()?;
+            let part = |key: &str| {
+                parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
+            };
+            let method = part("method").and_then(json::string).unwrap_or_default();
+            match of_server(&method, part("params").unwrap_or_default()) {
+                Ok(None) => {}
+                Ok(Some(asked)) => match self.judge.decide(asked) {
+                    Ruling::Go => {}
+                    Ruling::Deny(why) => return Some(why),
+                    Ruling::Ask(question) => return Some(format!("policy: {}", question.reason)),
+                },
+                Err(why) => return Some(format!("policy: `{method}` of the server cannot be read: {why}")),
+            }
+        }
+        None
+    }
+
+    fn request_of_server(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
+        // ORDER: by a thread of its own: who reads the server must not wait until it reads.
+        let refuse = |why: &str| {
+            let (own, text) = (self.clone(), reply::error(Some(&id), -1, why));
+            let begun = thread("policy-refusal", move || {
+                own.to_server(&text);
+            });
+            let begun = begun.map(|_| ());
+            begun.unwrap_or_else(|why| complain(&format!("policy wrap: {why}")));
+        };
+        let params = message.part(&message.params);
+        let asked: Option<Asked> = match of_server(method, params) {
+            Ok(asked) => asked,
+            Err(why) => return refuse(&why),
+        };
+        match asked.map(|asked| self.judge.decide(asked)) {
+            None | Some(Ruling::Go) => {}
+            Some(Ruling::Deny(why)) => return refuse(&why),
+            // The client's own person answers forms; what needs ours is not for a server to wait for.
+            Some(Ruling::Ask(question)) => return refuse(&question.reason),
+        }
+        if !self.flight().server.insert(id.clone()) {
+            return refuse("the id is still in flight");
+        }
+        self.to_client(message.text);
+    }
+}
+
+/// Whether a request is one of the stateless era: it carries its version.
+fn is_modern(message: &Message<'_>) -> bool {
+    let Some(meta) = message.param("_meta") else { return false };
+    json::members(meta)
+        .is_ok_and(|all| all.iter().any(|own| own.key == "io.modelcontextprotocol/protocolVersion"))
+}
+
+/// The token under which a client wants to hear of progress, as it was written.
+fn progress_token(message: &Message<'_>) -> Option<String> {
+    let meta = message.param("_meta")?;
+    let all = json::members(meta).ok()?;
+    let token = all.iter().find(|own| own.key == "progressToken")?;
+    meta.get(token.value.clone()).map(str::to_owned)
+}

@@ -1,0 +1,142 @@
+//! Requests that wait for their answer, in both directions.
+//!
+//! INVARIANT: an id stands for one request at a time; bounded.
+
+use crate::wrap::message::Id;
+use std::collections::{HashMap, HashSet};
+
+/// Most requests of a client at once.
+const MOST: usize = 16 * 1024;
+
+/// A request of the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Its method.
+    pub(crate) method: String,
+    /// It is one of the stateless era.
+    pub(crate) modern: bool,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// With the server, or about to be.
+    Sent,
+    /// A person is asked.
+    Waiting,
+    /// A person is asked, and the client does not want it any more.
+    Cancelled,
+}
+
+impl Open {
+    pub(crate) fn of(method: &str, modern: bool) -> Open {
+        Open { method: method.to_owned(), modern, stage: Stage::Sent }
+    }
+}
+
+/// All that is in flight.
+#[derive(Debug, Default)]
+pub(crate) struct Flight {
+    client: HashMap<Id, Open>,
+    /// Requests of the server that went to the client.
+    pub(crate) server: HashSet<Id>,
+    waiting: usize,
+}
+
+impl Flight {
+    /// Notes a request of the client.
+    pub(crate) fn enter(&mut self, id: Id, open: Open) -> Result<(), &'static str> {
+        if self.client.len() >= MOST {
+            return Err("too many requests wait for their answer");
+        }
+        if self.client.contains_key(&id) {
+            return Err("a request with this id is still in flight");
+        }
+        self.client.insert(id, open);
+        Ok(())
+    }
+
+    /// The request is answered.
+    pub(crate) fn leave(&mut self, id: &Id) -> Option<Open> {
+        // A server cannot answer what it was not sent.
+        match self.client.get(id) {
+            Some(open) if open.stage == Stage::Sent => self.client.remove(id),
+            _ => None,
+        }
+    }
+
+    /// Notes that a person is asked; not more than a few at once.
+    pub(crate) fn wait(&mut self, id: &Id, most: usize) -> bool {
+        if self.waiting >= most {
+            return false;
+        }
+        let Some(open) = self.client.get_mut(id) else { return false };
+        open.stage = Stage::Waiting;
+        self.waiting += 1;
+        true
+    }
+
+    /// Whether a person is still to answer.
+    pub(crate) fn waits(&self, id: &Id) -> bool {
+        self.client.get(id).is_some_and(|open| open.stage == Stage::Waiting)
+    }
+
+    /// The client takes a request back that waits for a person; whether it was one.
+    pub(crate) fn cancel(&mut self, id: &Id) -> bool {
+        match self.client.get_mut(id) {
+            Some(open) if open.stage != Stage::Sent => {
+                open.stage = Stage::Cancelled;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The question is over.
+    pub(crate) fn answered(&mut self, id: &Id) {
+        if let Some(open) = self.client.get_mut(id)
+            && open.stage != Stage::Sent
+        {
+            open.stage = Stage::Sent;
+            self.waiting -= 1;
+        }
+    }
+
+    /// How many wait for a person.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// All that the server will not answer.
+    pub(crate) fn drain(&mut self) -> Vec<Id> {
+        let mut gone = Vec::new();
+        self.client.retain(|id, open| {
+            let stays = open.stage != Stage::Sent;
+            if !stays {
+                gone.push(id.clone());
+            }
+            stays
+        });
+        gone
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_stands_for_one_request() {
+        let mut flight = Flight::default();
+        let (one, text) = (Id::Number("1".to_owned()), Id::Text("1".to_owned()));
+        assert!(flight.enter(one.clone(), Open::of("a", false)).is_ok());
+        assert!(flight.enter(text.clone(), Open::of("b", false)).is_ok());
+        assert!(flight.enter(one.clone(), Open::of("c", false)).is_err());
+        assert!(flight.wait(&text, 1) && !flight.wait(&one, 1));
+        assert_eq!(flight.leave(&text), None, "it was not sent");
+        assert!(flight.cancel(&text) && !flight.cancel(&one) && !flight.waits(&text));
+        flight.answered(&text);
+        assert_eq!((flight.waiting(), flight.leave(&one).map(|open| open.method)), (0, Some("a".to_owned())));
+        assert_eq!((flight.leave(&one), flight.drain()), (None, vec![text]));
+    }
+}

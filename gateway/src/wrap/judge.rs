@@ -1,0 +1,275 @@
+//! Who decides: the engine on a thread of its own, and the line of audit before a call goes.
+//!
+//! INVARIANT: questions are decided one after the other, with the files as they are then; a call is let go only when its line is
+//! written, or it only reads. When the thread is gone everything is denied.
+
+use crate::mcp::sessions::Record;
+use crate::wrap::ask::Said;
+use crate::wrap::gate::{Asked, Form};
+use policy_engine::cache::now_ns;
+use policy_engine::combine::at_least_ask;
+use policy_engine::decide::{Answer, Engine, Options};
+use policy_engine::open::Care;
+use policy_engine::places::Folders;
+use policy_engine::record::record;
+use policy_hosts::call::Call;
+use policy_hosts::reply::{self, for_model};
+use policy_runtime::verdict::{Decision, Place, Step};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Stack of the thread, bytes: what the main thread of a hook has.
+const STACK: usize = 8 * 1024 * 1024;
+/// How long files are taken for unchanged.
+const FRESH: Duration = Duration::from_millis(50);
+
+/// With what the engine works.
+pub(crate) struct Setting {
+    pub(crate) folders: Folders,
+    pub(crate) options: Options,
+    pub(crate) store: Option<Record>,
+    pub(crate) audit: PathBuf,
+    /// How the file of audit is opened: one that was named is the person's own.
+    pub(crate) care: Care,
+    /// Let everything through and record what would have held.
+    pub(crate) observe: bool,
+    /// What all calls have in common.
+    pub(crate) frame: Call,
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone)]
+pub(crate) enum Ruling {
+    Go,
+    Deny(String),
+    /// A person decides.
+    Ask(Box<Question>),
+}
+
+/// What a person is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) asked: Asked,
+    /// Why, for the person and the model.
+    pub(crate) reason: String,
+    /// How long an answer is waited for.
+    pub(crate) timeout: Option<Duration>,
+}
+
+enum Work {
+    Decide(Asked, Sender<Ruling>),
+    /// A person said something: decides again.
+    Again(Box<Question>, Said, Sender<Ruling>),
+    Hidden(Vec<String>, Sender<Vec<bool>>),
+}
+
+/// The way to the thread.
+#[derive(Clone)]
+pub(crate) struct Judge {
+    sender: Sender<Work>,
+}
+
+impl Judge {
+    /// Starts the thread. Nothing is opened before the first question.
+    pub(crate) fn start(setting: Setting) -> std::io::Result<Judge> {
+        let (sender, receiver) = channel();
+        let thread = std::thread::Builder::new().name("policy-judge".to_owned()).stack_size(STACK);
+        thread.spawn(move || work(setting, &receiver))?;
+        Ok(Judge { sender })
+    }
+
+    /// Decides a request.
+    pub(crate) fn decide(&self, asked: Asked) -> Ruling {
+        self.rule(|back| Work::Decide(asked, back))
+    }
+
+    /// Decides again what a person was asked about.
+    pub(crate) fn again(&self, question: Box<Question>, said: Said) -> Ruling {
+        self.rule(|back| Work::Again(question, said, back))
+    }
+
+    /// Which of these tools are never let through.
+    pub(crate) fn hidden(&self, tools: Vec<String>) -> Vec<bool> {
+        let (back, answer) = channel();
+        let count = tools.len();
+        let sent = self.sender.send(Work::Hidden(tools, back));
+        // They stay in the list, where a call is denied.
+        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(|| vec![false; count])
+    }
+
+    fn rule(&self, work: impl FnOnce(Sender<Ruling>) -> Work) -> Ruling {
+        let (back, answer) = channel();
+        let sent = self.sender.send(work(back));
+        let gone = || {
+            Ruling::Deny(
+                "policy: the deciding thread has failed, which is a bug; restart the server".to_owned(),
+            )
+        };
+        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(gone)
+    }
+}
+
+struct Worker {
+    setting: Setting,
+    engine: Option<Engine>,
+    /// For lists of tools: it asks and records nothing.
+    lister: Option<Engine>,
+    looked: Option<Instant>,
+}
+
+fn work(setting: Setting, questions: &Receiver<Work>) {
+    let mut worker = Worker { setting, engine: None, lister: None, looked: None };
+    while let Ok(work) = questions.recv() {
+        match work {
+            Work::Decide(asked, back) => {
+                let _ = back.send(worker.decide(asked));
+            }
+            Work::Again(question, said, back) => {
+                let _ = back.send(worker.again(*question, &said));
+            }
+            Work::Hidden(tools, back) => {
+                let hidden = tools.into_iter().map(|tool| worker.hides(tool)).collect();
+                let _ = back.send(hidden);
+            }
+        }
+    }
+}
+
+impl Worker {
+    /// The engine, with the files as they are now.
+    fn engine(&mut self) -> &mut Engine {
+        let fresh = self.looked.is_some_and(|looked| looked.elapsed() < FRESH);
+        let Setting { folders, options, store, .. } = &self.setting;
+        let engine = self.engine.get_or_insert_with(|| {
+            let engine = Engine::new(folders.clone(), options.clone());
+            match store {
+                Some(store) => engine.with_store(*store),
+                None => engine,
+            }
+        });
+        if !fresh {
+            engine.refresh();
+            self.looked = Some(Instant::now());
+        }
+        engine
+    }
+
+    fn hides(&mut self, tool: String) -> bool {
+        if self.setting.observe {
+            return false;
+        }
+        let call = Call { tool, arguments: serde_json::json!({}), ..self.setting.frame.clone() };
+        let Setting { folders, options, .. } = &self.setting;
+        let lister = self.lister.get_or_insert_with(|| Engine::new(folders.clone(), options.clone()));
+        lister.refresh();
+        lister.never_allows(&call)
+    }
+
+    fn decide(&mut self, asked: Asked) -> Ruling {
+        let call = asked.clone().call(&self.setting.frame);
+        let mut answer = self.engine().decide(&call);
+        settle(&mut answer, &asked);
+        if self.setting.observe {
+            observe(&mut answer);
+        }
+        self.finish(asked, &call, answer)
+    }
+
+    /// ORDER: the policy first, since it may have changed while the person thought.
+    fn again(&mut self, question: Question, said: &Said) -> Ruling {
+        let call = question.asked.clone().call(&self.setting.frame);
+        self.looked = None;
+        let mut answer = self.engine().decide(&call);
+        settle(&mut answer, &question.asked);
+        if answer.verdict.decision.without_host() == Decision::Ask {
+            let (decision, because) = match said {
+                Said::Approved(how) => (Decision::Allow, format!("a person approved it {how}")),
+                Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
+                Said::Nobody(why) => (Decision::Deny, why.clone()),
+            };
+            answer.verdict.decision = decision;
+            answer.verdict.abstains = false;
+            answer.verdict.steps.insert(0, own_step(decision, because));
+        }
+        self.finish(question.asked, &call, answer)
+    }
+
+    /// Writes the line, and says what becomes of the request.
+    fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer) -> Ruling {
+        let remark = record(call, &mut answer, &self.setting.audit, self.setting.care);
+        if let Some(remark) = remark {
+            super::complain(remark.trim_end());
+        }
+        let told = reply::Answer::from(&answer.verdict);
+        match answer.verdict.decision.without_host() {
+            Decision::Allow => Ruling::Go,
+            Decision::Ask => Ruling::Ask(Box::new(Question {
+                asked,
+                reason: told.reason(),
+                timeout: told.ask_timeout.map(|seconds| Duration::from_secs(u64::from(seconds))),
+            })),
+            Decision::Host | Decision::Deny => Ruling::Deny(denial(&told)),
+        }
+    }
+}
+
+/// What a model reads of a denial.
+fn denial(told: &reply::Answer) -> String {
+    format!(
+        "policy denied this call: {}. Calling it again with the same arguments gets the same answer.",
+        for_model(&told.reason(), 2000)
+    )
+}
+
+/// Where no rule speaks: what a client reads of a server passes unless it reaches out, and so do forms and the list of folders,
+/// which the client shows to its person or knows itself.
+fn settle(answer: &mut Answer, asked: &Asked) {
+    let verdict = &mut answer.verdict;
+    let unspoken = verdict.abstains || verdict.steps.first().is_none_or(|step| step.rule == "default");
+    let passes = match asked.form {
+        Form::Tool => false,
+        Form::Resource => !asked.reaches_out(),
+        Form::Server => asked.tool != "sampling",
+    };
+    if unspoken && passes && matches!(verdict.decision, Decision::Host | Decision::Ask) {
+        verdict.decision = Decision::Allow;
+        verdict.abstains = false;
+        let because = "no rule speaks of it, and it names no file and no address".to_owned();
+        verdict.steps.insert(0, own_step(Decision::Allow, because));
+    }
+    if verdict.decision == Decision::Host {
+        at_least_ask(verdict, "no rule allows it, and there is no host here that has an opinion of its own");
+        verdict.decision = Decision::Ask;
+    }
+}
+
+fn observe(answer: &mut Answer) {
+    let verdict = &mut answer.verdict;
+    if verdict.decision != Decision::Allow {
+        verdict.observed = Some(verdict.decision);
+        verdict.decision = Decision::Allow;
+        verdict
+            .steps
+            .insert(0, own_step(Decision::Allow, "`--observe`: everything is let through".to_owned()));
+    }
+}
+
+fn own_step(decision: Decision, because: String) -> Step {
+    Step {
+        decision,
+        rule: "built-in".to_owned(),
+        place: Place::default(),
+        value: String::new(),
+        matched: String::new(),
+        because,
+        suggest: String::new(),
+        ask_timeout: None,
+        guard: false,
+    }
+}
+
+/// A name for a session that nobody else has.
+pub(crate) fn session() -> String {
+    format!("wrap-{}-{:x}", std::process::id(), now_ns())
+}

@@ -1,0 +1,286 @@
+//! `policy wrap` as a process: what passes, what does not, and how it ends.
+//!
+//! INVARIANT: the wrapped server of most tests is `cat`: whatever reaches it comes back, so what does not come back was not
+//! passed on.
+
+use crate::support::World;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+const POLICY: &str = "policy \"p\" language 1
+
+default allow
+
+guard deletes on \"delete*\" {
+  because \"deleting is done by people\"
+  suggest \"ask for it in a comment\"
+  deny
+}
+
+guard secrets {
+  deny path \"**/.env\"
+  deny domain \"evil.example\"
+}
+
+guard shells on execute_command {
+  deny run `git push --force`
+}
+
+guard questions on \"ask*\" {
+  ask
+}
+
+guard sampling on sampling {
+  deny
+}
+";
+
+struct Wrapped {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Wrapped {
+    fn new(world: &World, options: &[&str], server: &[&str]) -> Wrapped {
+        let policy = world.file("p.policy", POLICY).display().to_string();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_policy"));
+        command.args(["--home", &world.word("home"), "wrap", "--policy", &policy, "--name", "s"]);
+        command.args(options).arg("--").args(server).current_dir(world.path("repo"));
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Wrapped { child, stdin, stdout }
+    }
+
+    fn send(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(line.as_bytes()).unwrap();
+        stdin.write_all(b"\n").unwrap();
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        line.trim_end_matches('\n').to_owned()
+    }
+
+    fn value(&mut self) -> Value {
+        let line = self.line();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    /// What comes back for a line, where something does.
+    fn ask(&mut self, line: &str) -> Value {
+        self.send(line);
+        self.value()
+    }
+
+    /// Ends the input: exit code, the rest of both outputs.
+    fn end(mut self) -> (Option<i32>, String, String) {
+        drop(self.stdin.take());
+        let (mut out, mut err) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut out).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        (self.child.wait().unwrap().code(), out, err)
+    }
+}
+
+fn call(id: u64, tool: &str, arguments: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string()
+}
+
+fn audit(world: &World) -> Vec<Value> {
+    let text =
+        std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn what_is_allowed_passes_byte_for_byte() {
+    let world = World::new("wrap-bytes");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    for line in [
+        "{\"jsonrpc\":\"2.0\", \"id\" : 1,\"method\":\"ping\",\"x\":1.0, \"y\":123456789012345678901234567890}",
+        "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"method\":\"tools/call\",\"params\":{\"name\":\"r\\u0065ad\",\"arguments\":{\"b\":1e2,\"a\":\"\\u00fc\"}}}",
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/unknown\",\"params\":{\"z\":[ ]}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"read\"}}",
+    ] {
+        wrapped.send(line);
+        assert_eq!(wrapped.line(), line);
+    }
+    let (code, out, _) = wrapped.end();
+    // Requests that `cat` never answered.
+    assert_eq!((code, out.lines().count()), (Some(0), 3), "{out}");
+    let lines = audit(&world);
+    assert_eq!(lines.iter().filter(|line| line["decision"] == "allow").count(), 2, "{lines:?}");
+    assert!(lines.iter().all(|line| line["host"] == "gateway" && line["server"] == "s"));
+}
+
+#[test]
+fn a_denial_is_a_result_that_says_why() {
+    let world = World::new("wrap-deny");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    for (tool, arguments, rule) in [
+        ("delete_file", json!({"path": "a"}), "deletes"),
+        ("read_file", json!({"path": "sub/.env"}), "secrets"),
+        ("fetch", json!({"url": "https://evil.example/x"}), "secrets"),
+        ("execute_command", json!({"command": "git push --force"}), "shells"),
+    ] {
+        let answer = wrapped.ask(&call(7, tool, &arguments));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+        assert!(answer["id"] == 7 && answer["result"]["isError"] == true && text.contains(rule), "{answer}");
+        assert!(answer["result"]["resultType"].is_null(), "{answer}");
+    }
+    let answer = wrapped.ask(&call(7, "delete_file", &json!({})));
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(
+        text.contains("deleting is done by people") && text.contains("ask for it in a comment"),
+        "{text}"
+    );
+    let modern = r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"delete_x","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+    assert_eq!(wrapped.ask(modern)["result"]["resultType"], "complete");
+    // What a client reads of the server is held to the same paths and hosts.
+    let read = |uri: &str| {
+        json!({"jsonrpc": "2.0", "id": 9, "method": "resources/read", "params": {"uri": uri}}).to_string()
+    };
+    for uri in ["file:///w/.env", "https://evil.example/a"] {
+        let answer = wrapped.ask(&read(uri));
+        assert!(
+            answer["error"]["message"].as_str().is_some_and(|why| why.contains("secrets")),
+            "{uri}: {answer}"
+        );
+    }
+    wrapped.send(&read("memo://insights"));
+    assert_eq!(wrapped.line(), read("memo://insights"));
+    // Nobody can be asked.
+    let asked = wrapped.ask(&call(10, "ask_me", &json!({})));
+    assert!(
+        asked["result"]["content"][0]["text"].as_str().unwrap().contains("nobody can be asked"),
+        "{asked}"
+    );
+    assert_eq!(wrapped.end().0, Some(0));
+    assert_eq!(audit(&world).iter().filter(|line| line["decision"] == "deny").count(), 9);
+}
+
+#[test]
+fn what_could_be_read_in_two_ways_goes_nowhere() {
+    let world = World::new("wrap-smuggle");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let lines = [
+        r#"[{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_x"}}]"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"ping","Method":"tools/call"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","Name":"delete_x"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","name":"delete_x"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","name\u0000":"delete_x"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","paramſ":{"name":"delete_x"}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a","Path":".env"}}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1.0,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#,
+        "nonsense",
+    ];
+    for line in lines {
+        let answer = wrapped.ask(line);
+        assert!(answer["error"]["code"].is_i64(), "{line}: {answer}");
+    }
+    // These get no answer, and reach nobody.
+    wrapped.send(r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"read"}}"#);
+    wrapped.send(r#"{"jsonrpc":"2.0","id":99,"result":{}}"#);
+    wrapped.send(r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}"#);
+    let long =
+        format!(r#"{{"jsonrpc":"2.0","id":5,"method":"x","params":{{"a":"{}"}}}}"#, "x".repeat(9 << 20));
+    let answer = wrapped.ask(&long);
+    assert!(answer["id"] == 5 && answer["error"]["message"].as_str().unwrap().contains("8 MiB"), "{answer}");
+    let ping = r#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#;
+    wrapped.send(ping);
+    assert_eq!(wrapped.line(), ping);
+    // An id stands for one request at a time; `cat` has not answered it.
+    assert!(wrapped.ask(ping)["error"]["message"].as_str().unwrap().contains("in flight"));
+    let (code, _, err) = wrapped.end();
+    assert!(code == Some(0) && err.contains("without an id was dropped"), "{err}");
+}
+
+#[test]
+fn a_server_is_held_to_the_policy_too() {
+    let world = World::new("wrap-server");
+    let said = r#"npx: installed 3
+[{"jsonrpc":"2.0","id":1,"result":{}}]
+{"jsonrpc":"2.0","id":77,"result":{"nobody":"asked"}}
+{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{"messages":[]}}
+{"jsonrpc":"2.0","id":"r","method":"roots/list"}
+{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"delete_all"},{"name":"read","x":1.0}],"nextCursor":"c"}}
+"#;
+    let file = world.file("said", said).display().to_string();
+    // It speaks once it was asked, and shows on its error output what it was told.
+    let script = "read a; cat \"$0\"; cat >&2";
+    let mut wrapped = Wrapped::new(&world, &[], &["sh", "-c", script, &file]);
+    wrapped.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    assert_eq!(wrapped.line(), r#"{"jsonrpc":"2.0","id":"r","method":"roots/list"}"#);
+    let list = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"read","x":1.0}],"nextCursor":"c"}}"#;
+    assert_eq!(wrapped.line(), list);
+    wrapped.send(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[]}}"#);
+    // A second answer to it is one to nothing.
+    wrapped.send(r#"{"jsonrpc":"2.0","id":"r","result":{"roots":[1]}}"#);
+    let (code, out, err) = wrapped.end();
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(err.contains(r#""roots":[]"#) && !err.contains(r#""roots":[1]"#), "{err}");
+    assert!(err.contains("sampling") && err.contains("\"code\":-1"), "{err}");
+    assert!(err.contains("npx: installed 3") && err.contains("a request that nobody made"), "{err}");
+}
+
+#[test]
+fn observing_lets_everything_through_and_records_it() {
+    let world = World::new("wrap-observe");
+    let mut wrapped = Wrapped::new(&world, &["--observe"], &["cat"]);
+    let delete = call(1, "delete_file", &json!({}));
+    wrapped.send(&delete);
+    assert_eq!(wrapped.line(), delete);
+    assert_eq!(wrapped.end().0, Some(0));
+    let line = audit(&world).remove(0);
+    assert_eq!((&line["decision"], &line["observed"]), (&json!("allow"), &json!("deny")));
+}
+
+#[test]
+fn it_ends_as_the_server_ends() {
+    let world = World::new("wrap-end");
+    let mut wrapped = Wrapped::new(&world, &[], &["sh", "-c", "read a; exit 7"]);
+    let answer = wrapped.ask(r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#);
+    assert!(answer["error"]["message"].as_str().unwrap().contains("has ended"), "{answer}");
+    assert_eq!(wrapped.end().0, Some(7));
+    let wrapped = Wrapped::new(&world, &[], &["no-such-program-here"]);
+    let (code, _, err) = wrapped.end();
+    assert!(code == Some(64) && err.contains("no-such-program-here"), "{err}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_proxy_leaves_nobody_behind() {
+    let world = World::new("wrap-kill");
+    // A tree as `npx` makes it; the inner one reads nothing and holds on.
+    let pid = world.word("pid");
+    let script = format!("sh -c 'echo $$ > {pid}; trap \"\" HUP; sleep 300; true' & wait");
+    let mut wrapped = Wrapped::new(&world, &[], &["sh", "-c", &script]);
+    let end = Instant::now() + Duration::from_secs(20);
+    let inner = loop {
+        if let Some(pid) = std::fs::read_to_string(&pid).ok().filter(|text| text.ends_with('\n')) {
+            break pid.trim().to_owned();
+        }
+        assert!(Instant::now() < end);
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    wrapped.child.kill().unwrap();
+    wrapped.child.wait().unwrap();
+    let alive = || {
+        let stat = std::fs::read_to_string(format!("/proc/{inner}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    };
+    let end = Instant::now() + Duration::from_secs(20);
+    while alive() {
+        assert!(Instant::now() < end, "{inner} lives");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
