@@ -27,10 +27,19 @@ struct Target {
     shown: String,
     /// On disk.
     path: PathBuf,
-    /// In git, where that is the end of the change.
-    kept: Option<String>,
     /// The lines to look at, counted from 1; none is all.
     lines: Option<Vec<Range<usize>>>,
+    /// Where its content is.
+    source: Source,
+}
+
+/// Where the content of a file is.
+#[derive(Debug, Clone)]
+enum Source {
+    /// At its path.
+    Disk,
+    /// In git, under this name.
+    Blob(String),
 }
 
 /// What was found in one file.
@@ -73,9 +82,14 @@ pub(crate) fn run(args: &ScanArgs, context: &Context) -> Outcome {
         if args.update_baseline {
             let count = baseline::write(file, &scanned)?;
             context.output.remark(&format!("{count} findings are old from now on: `{}`", file.display()));
-            return Ok(OK);
+            scanned.iter_mut().for_each(|file| file.found.clear());
+            scanned.retain(|file| !file.problems.is_empty());
+            if scanned.is_empty() {
+                return Ok(OK);
+            }
+        } else {
+            old = baseline::take_away(file, &mut scanned)?;
         }
-        old = baseline::take_away(file, &mut scanned)?;
     }
     report::print(&scanned, targets.len(), old, context);
     let errors = scanned.iter().flat_map(|file| &file.found).any(|f| f.finding.severity == Severity::Error);

@@ -169,7 +169,7 @@ fn answer(
     remember(&event);
     let mut call = match host.parse(&event).map_err(|error| error.to_string())? {
         Event::Call(call) => *call,
-        Event::Ignore => return Ok(Said::Reply(Reply::default())),
+        Event::Ignore => return Ok(Said::Reply(host.ignored())),
     };
     call.label = words.label.clone();
     if call.cwd.as_os_str().is_empty() {

@@ -10,7 +10,7 @@
 //! events only a guard that denies has a say, as a top-level `block`; a default is about calls.
 
 use crate::call::Call;
-use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::event::{Event, Fields, InputError, parse_strict, snake, unknown};
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::{Settings, WAIT};
 use crate::{Host, not_understood, refused};
@@ -35,9 +35,6 @@ const COMMON: [&str; 11] = [
     "agent_transcript_path",
 ];
 
-/// Events at which a call waits for the answer, in any spelling.
-const CALLS: [&str; 3] = ["pre_tool_use", "permission_request", "pre_skill_shell_command"];
-
 impl Host for ClaudeCode {
     fn name(&self) -> &'static str {
         "claude-code"
@@ -54,9 +51,8 @@ impl Host for ClaudeCode {
             "Stop" | "SubagentStop" if fields.0.get("stop_hook_active") != Some(&Value::Bool(true)) => {
                 snake(&host_event)
             }
-            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
-            _ => return Ok(Event::Ignore),
+            // SECURITY: another program that loads this hook may spell the event its own way, or send one of its own.
+            other => return unknown(other, &fields),
         };
         let has_tool = event.ends_with("tool_use") || event == "post_tool_use_failure";
         let mut call = Call {
@@ -119,7 +115,7 @@ impl Host for ClaudeCode {
                 let reason = format!("policy: {}", clean(reason, 400));
                 Reply::json(&json!({"decision": "block", "reason": reason}))
             }
-            _ => not_understood(event, &CALLS, reason),
+            _ => not_understood(event, reason),
         }
     }
 

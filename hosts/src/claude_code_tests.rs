@@ -192,13 +192,18 @@ fn wrong_events_are_errors_with_their_cause() {
             "`mcp_server` has no `name`",
         ),
         ("{\"hook_event_name\":\"preToolUse\",\"tool_name\":\"x\"}", "not how this host spells"),
+        ("{\"hook_event_name\":\"BeforeTool\"}", "not how this host spells"),
+        (
+            "{\"hook_event_name\":\"SomethingNew\",\"tool_name\":3}",
+            "`SomethingNew` is no event that is known here",
+        ),
         ("{\"hook_event_name\":3}", "`hook_event_name` is not a text"),
     ] {
         let error = parse(text).unwrap_err();
         assert!(error.to_string().contains(part), "{text} {error}");
     }
     for text in [
-        "{\"hook_event_name\":\"SomethingNew\",\"tool_name\":3}",
+        "{\"hook_event_name\":\"SomethingNew\",\"about\":3}",
         "{\"hook_event_name\":\"Notification\"}",
         "{\"hook_event_name\":\"Stop\",\"stop_hook_active\":true}",
     ] {

@@ -7,7 +7,7 @@
 //! as a tool with the envelope under `command`; an input of any other shape is not understood and never allowed.
 
 use crate::call::Call;
-use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::event::{Event, Fields, InputError, parse_strict, snake, unknown};
 use crate::reply::{Answer, Reply};
 use crate::settings::{Settings, WAIT, command};
 use crate::{Host, not_understood, refused};
@@ -31,9 +31,6 @@ const COMMON: [&str; 10] = [
     "source",
 ];
 
-/// Events at which a call waits for the answer, in any spelling.
-const CALLS: [&str; 2] = ["pre_tool_use", "permission_request"];
-
 /// Events whose answers may tell the model something.
 const TELLING: [&str; 5] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "SessionStart", "SubagentStart"];
 
@@ -53,9 +50,8 @@ impl Host for Codex {
             "Stop" | "SubagentStop" if fields.0.get("stop_hook_active") != Some(&Value::Bool(true)) => {
                 snake(&host_event)
             }
-            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
-            _ => return Ok(Event::Ignore),
+            // SECURITY: another program that loads this hook may spell the event its own way, or send one of its own.
+            other => return unknown(other, &fields),
         };
         let mut call = Call {
             host: self.name().to_owned(),
@@ -104,7 +100,7 @@ impl Host for Codex {
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         match event {
             Some(event @ ("PreToolUse" | "PermissionRequest")) => refused(self, event, reason),
-            _ => not_understood(event, &CALLS, reason),
+            _ => not_understood(event, reason),
         }
     }
 

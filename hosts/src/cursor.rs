@@ -9,7 +9,7 @@
 
 use crate::Host;
 use crate::call::Call;
-use crate::event::{Event, Fields, InputError, parse_strict, snake, strict_json};
+use crate::event::{Event, Fields, InputError, is_report, parse_strict, strict_json, unknown};
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::{Settings, WAIT, command};
 use policy_runtime::verdict::Decision;
@@ -30,16 +30,6 @@ const COMMON: [&str; 10] = [
     "user_email",
     "transcript_path",
     "cwd",
-];
-
-/// Events at which an action waits for the answer, in any spelling and in the words of other hosts.
-const CALLS: [&str; 6] = [
-    "before_shell_execution",
-    "before_mcpexecution",
-    "before_mcp_execution",
-    "before_read_file",
-    "before_tab_file_read",
-    "pre_tool_use",
 ];
 
 /// A server whose name is not told; its tools are not the host's own.
@@ -78,9 +68,8 @@ impl Host for Cursor {
             "sessionStart" => "session_start",
             "sessionEnd" => "session_end",
             "preCompact" => "pre_compact",
-            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
-            _ => return Ok(Event::Ignore),
+            // SECURITY: another program that loads this hook may spell the event its own way, or send one of its own.
+            other => return unknown(other, &fields),
         };
         let mut call = Call {
             host: self.name().to_owned(),
@@ -171,14 +160,18 @@ impl Host for Cursor {
 
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         let text = clean(reason, 400);
-        match event.map(snake) {
+        match event {
             // Nothing is at stake there, and a denial would keep an agent from ever stopping: reported, and on it goes.
-            Some(event) if !CALLS.contains(&event.as_str()) && event != "subagent_start" => {
+            Some(event) if is_report(event) && event != "subagentStart" => {
                 Reply { stderr: Reply::error(0, &text).stderr, exit: 1, ..Reply::json(&json!({})) }
             }
             // SECURITY: blocks whatever the event was.
             _ => denied(&format!("policy: {text}")),
         }
+    }
+
+    fn ignored(&self) -> Reply {
+        Reply::json(&json!({}))
     }
 
     fn settings(&self, program: &str) -> Option<Settings> {

@@ -269,6 +269,96 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
+/// Events at which something waits for the answer, of all hosts, in small letters without signs between them.
+const QUESTIONS: [&str; 17] = [
+    "pretooluse",
+    "pretoolcall",
+    "beforetool",
+    "beforetooluse",
+    "beforetoolcall",
+    "beforetoolexecution",
+    "toolexecutebefore",
+    "toolcall",
+    "permissionrequest",
+    "preskillshellcommand",
+    "beforeshellexecution",
+    "beforemcpexecution",
+    "beforereadfile",
+    "beforetabfileread",
+    "preruncommand",
+    "prewritecode",
+    "premcptooluse",
+];
+/// Events that tell what happened or begins, of all hosts, beside those that begin with `after` or `post`.
+const REPORTS: [&str; 21] = [
+    "stop",
+    "stopfailure",
+    "agentstop",
+    "subagentstart",
+    "subagentstop",
+    "sessionstart",
+    "sessionend",
+    "userpromptsubmit",
+    "userpromptsubmitted",
+    "beforesubmitprompt",
+    "beforeagent",
+    "precompact",
+    "precompress",
+    "notification",
+    "permissiondenied",
+    "interrupt",
+    "erroroccurred",
+    "filechanged",
+    "instructionsloaded",
+    "taskcompleted",
+    "teammateidle",
+];
+/// Fields that only an event about one action has.
+const ACTIONS: [&str; 10] = [
+    "tool_name",
+    "toolName",
+    "tool_input",
+    "toolInput",
+    "toolArgs",
+    "tool_call",
+    "toolCall",
+    "tool_use_id",
+    "command",
+    "file_path",
+];
+
+/// Whether an event is one that only tells something: a refusal there keeps nothing from being done, and may keep an agent
+/// from ever stopping.
+///
+/// SECURITY: what is in no list is none: an event by a name that nobody here knows may be a question.
+pub(crate) fn is_report(event: &str) -> bool {
+    let name = folded(event);
+    name.starts_with("after") || name.starts_with("post") || REPORTS.contains(&name.as_str())
+}
+
+/// What to do with an event that is none of those a host is known to send.
+///
+/// # Errors
+///
+/// When it asks whether something may be done: no answer would be a yes.
+pub(crate) fn unknown(event: &str, fields: &Fields) -> Result<Event, InputError> {
+    if QUESTIONS.contains(&folded(event).as_str()) {
+        return Err(InputError::spelling(event));
+    }
+    match ACTIONS.iter().find(|key| !is_report(event) && fields.0.contains_key(**key)) {
+        Some(key) => {
+            let event = crate::reply::clean(event, 40);
+            Err(InputError::Shape(format!("`{event}` is no event that is known here, and it has a `{key}`")))
+        }
+        None => Ok(Event::Ignore),
+    }
+}
+
+/// A name without what different spellings differ in; letters that only look alike stay what they are.
+fn folded(event: &str) -> String {
+    event.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// The fields of an event.
 pub(crate) struct Fields(pub(crate) Map<String, Value>);
 
@@ -431,6 +521,32 @@ mod tests {
             }
         }
         assert_eq!(read_event(&mut Endless(false)), Err(InputError::TooLarge));
+    }
+
+    #[test]
+    fn an_event_that_nobody_knows_is_no_yes() {
+        let fields = |text: &str| Fields(parse_strict(text.as_bytes()).unwrap());
+        let call = fields("{\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"}}");
+        for event in [
+            "pretooluse",
+            "PRETOOLUSE",
+            "PreToolUse ",
+            "BeforeTool",
+            "before-shell-execution",
+            "tool.execute.before",
+        ] {
+            assert_eq!(unknown(event, &fields("{}")), Err(InputError::spelling(event)), "{event}");
+            assert!(!is_report(event));
+        }
+        for event in ["FooBar", "PreToolUs\u{435}", "", "PreTool", "stopped"] {
+            assert!(unknown(event, &call).is_err(), "{event}");
+            assert!(!is_report(event));
+        }
+        for event in ["PostToolBatch", "after_model", "PermissionDenied", "Stop", "SUBAGENT_STOP"] {
+            assert_eq!(unknown(event, &call), Ok(Event::Ignore), "{event}");
+            assert!(is_report(event));
+        }
+        assert_eq!(unknown("FooBar", &fields("{\"prompt\":\"x\"}")), Ok(Event::Ignore));
     }
 
     #[test]

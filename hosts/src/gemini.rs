@@ -9,7 +9,7 @@
 
 use crate::Host;
 use crate::call::Call;
-use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::event::{Event, Fields, InputError, is_report, parse_strict, unknown};
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::{Settings, WAIT, command};
 use policy_runtime::verdict::Decision;
@@ -20,9 +20,6 @@ pub struct Gemini;
 
 /// Fields that every event has; the rest of an event without a tool are its arguments.
 const COMMON: [&str; 6] = ["session_id", "transcript_path", "cwd", "hook_event_name", "timestamp", "source"];
-
-/// Events at which a call waits for the answer, in any spelling and in the words of other hosts.
-const CALLS: [&str; 2] = ["before_tool", "pre_tool_use"];
 
 impl Host for Gemini {
     fn name(&self) -> &'static str {
@@ -42,9 +39,8 @@ impl Host for Gemini {
             "SessionEnd" => "session_end",
             "PreCompress" => "pre_compact",
             "Notification" => "notification",
-            // SECURITY: another program that loads this hook may spell the event its own way; it is no unknown one.
-            other if CALLS.contains(&snake(other).as_str()) => return Err(InputError::spelling(other)),
-            _ => return Ok(Event::Ignore),
+            // SECURITY: another program that loads this hook may spell the event its own way, or send one of its own.
+            other => return unknown(other, &fields),
         };
         let mut call = Call {
             host: self.name().to_owned(),
@@ -86,9 +82,9 @@ impl Host for Gemini {
 
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         let text = format!("policy: {}", clean(reason, 400));
-        match event.map(snake) {
+        match event {
             // Nothing is at stake there, and a denial would keep an agent from ever stopping: reported, and on it goes.
-            Some(event) if !CALLS.contains(&event.as_str()) => Reply::error(1, &clean(reason, 400)),
+            Some(event) if is_report(event) => Reply::error(1, &clean(reason, 400)),
             // SECURITY: blocks whatever the event was.
             _ => denied(&text),
         }

@@ -30,7 +30,7 @@ pub use gemini::Gemini;
 pub use generic::{Generic, object as decision_object};
 
 use call::Call;
-use event::{Event, InputError, snake};
+use event::{Event, InputError, is_report};
 use policy_runtime::verdict::Decision;
 use reply::{Answer, Reply, clean};
 use settings::Settings;
@@ -53,6 +53,11 @@ pub trait Host: Sync {
     /// The answer when nothing could be decided; `event` as the host spells it ([`Call::host_event`]), when known.
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply;
 
+    /// What is written for an event that no policy judges.
+    fn ignored(&self) -> Reply {
+        Reply::default()
+    }
+
     /// The block that registers `program` with this host; nothing when it has no settings of its own.
     fn settings(&self, program: &str) -> Option<Settings>;
 }
@@ -65,10 +70,10 @@ fn refused(host: &dyn Host, event: &str, reason: &str) -> Reply {
 }
 
 /// The answer to an event that is not understood, where hosts take exit 2 for a refusal.
-fn not_understood(event: Option<&str>, calls: &[&str], reason: &str) -> Reply {
+fn not_understood(event: Option<&str>, reason: &str) -> Reply {
     match event {
         // Nothing is at stake there, and exit 2 would keep an agent from ever stopping: reported, and on it goes.
-        Some(event) if !calls.contains(&snake(event).as_str()) => Reply::error(1, &clean(reason, 400)),
+        Some(event) if is_report(event) => Reply::error(1, &clean(reason, 400)),
         // SECURITY: blocks whatever the event was; the text is never empty, which some take for a hook that failed.
         _ => Reply::error(2, &clean(reason, 400)),
     }

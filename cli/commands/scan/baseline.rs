@@ -5,6 +5,7 @@
 
 use super::Scanned;
 use crate::output::Failure;
+use policy_engine::open::{self, Care};
 use serde_json::{Value, json};
 use sha2::Digest;
 use std::collections::BTreeMap;
@@ -37,7 +38,7 @@ pub(super) fn write(file: &Path, scanned: &[Scanned]) -> Result<usize, Failure> 
         .collect();
     let text = serde_json::to_string_pretty(&json!({"version": 1, "findings": findings}))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    policy_engine::open::write(file, format!("{text}\n").as_bytes(), 0o644)
+    open::write(file, format!("{text}\n").as_bytes(), 0o644)
         .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(total)
 }
@@ -45,7 +46,8 @@ pub(super) fn write(file: &Path, scanned: &[Scanned]) -> Result<usize, Failure> 
 /// Takes what is old away; how many there were.
 pub(super) fn take_away(file: &Path, scanned: &mut Vec<Scanned>) -> Result<usize, Failure> {
     let wrong = |why: String| Failure::usage(format!("`{}`: {why}", file.display()));
-    let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    let (text, _) = open::read(file, Care::Named, open::MAX_FILE_BYTES)
+        .map_err(|error| Failure::usage(error.to_string()))?;
     let value = policy_hosts::event::strict_json(&text).map_err(|error| wrong(error.to_string()))?;
     if value.get("version").and_then(Value::as_u64) != Some(1) {
         return Err(wrong(
@@ -53,12 +55,19 @@ pub(super) fn take_away(file: &Path, scanned: &mut Vec<Scanned>) -> Result<usize
         ));
     }
     let mut known: BTreeMap<String, u64> = BTreeMap::new();
-    for entry in value.get("findings").and_then(Value::as_array).into_iter().flatten() {
+    let Some(entries) = value.get("findings").and_then(Value::as_array) else {
+        return Err(wrong("it has no list `findings`".to_owned()));
+    };
+    for entry in entries {
         let Some(print) = entry.get("fingerprint").and_then(Value::as_str) else {
             return Err(wrong("an entry has no `fingerprint`".to_owned()));
         };
-        *known.entry(print.to_owned()).or_default() +=
-            entry.get("count").and_then(Value::as_u64).unwrap_or(1);
+        let count = match entry.get("count") {
+            None => 1,
+            Some(count) => count.as_u64().ok_or_else(|| wrong("a `count` is no number".to_owned()))?,
+        };
+        let known = known.entry(print.to_owned()).or_default();
+        *known = known.saturating_add(count);
     }
     let mut taken = 0;
     for one in scanned.iter_mut() {

@@ -3,8 +3,9 @@
 //! INVARIANT: the answer does not depend on the number of threads; what is no text is passed over, and what git ignores unless
 //! it was named.
 
-use super::{Found, MOST_BYTES, Scanned, Target, baseline, diff};
+use super::{Found, MOST_BYTES, Scanned, Source, Target, baseline, diff};
 use crate::output::{Failure, Output, complain};
+use policy_engine::open::{self, Care};
 use policy_engine::scan::{Opened, Sieve};
 use std::io::{IsTerminal, Read};
 use std::ops::Range;
@@ -24,12 +25,15 @@ pub(super) fn targets(paths: &[PathBuf], cwd: &Path) -> Result<Vec<Target>, Fail
         let full = cwd.join(path);
         let meta = std::fs::metadata(&full)
             .map_err(|error| Failure::usage(format!("`{}` cannot be read: {error}", path.display())))?;
-        if meta.is_file() {
+        // What is neither file nor folder is told when it cannot be read.
+        if !meta.is_dir() {
             out.push(target(full, cwd));
             continue;
         }
         let walk = ignore::WalkBuilder::new(&full)
             .hidden(false)
+            // SECURITY: only what git passes over: a file that this tool alone obeys would hide things where nobody looks.
+            .ignore(false)
             .require_git(false)
             .parents(true)
             .filter_entry(|entry| entry.file_name() != ".git")
@@ -52,7 +56,7 @@ pub(super) fn targets(paths: &[PathBuf], cwd: &Path) -> Result<Vec<Target>, Fail
 fn target(path: PathBuf, cwd: &Path) -> Target {
     let own: PathBuf = path.components().collect();
     let shown = own.strip_prefix(cwd).unwrap_or(&own).to_string_lossy().into_owned();
-    Target { shown, path: own, kept: None, lines: None }
+    Target { shown, path: own, lines: None, source: Source::Disk }
 }
 
 /// Looks at all files; those with nothing to say are left out.
@@ -102,11 +106,11 @@ pub(super) fn scan(
 fn one(opened: &Opened<'_>, target: &Target, cwd: &Path) -> Scanned {
     let problem =
         |why: String| Scanned { shown: target.shown.clone(), problems: vec![why], ..Scanned::default() };
-    let bytes = match &target.kept {
-        Some(name) => diff::kept(name, MOST_BYTES, cwd),
-        None => read(&target.path).map_err(|error| format!("it cannot be read: {error}")),
+    let read = match &target.source {
+        Source::Disk => read(&target.path),
+        Source::Blob(id) => diff::blob(id, cwd, MOST_BYTES + 1),
     };
-    let text = match bytes.and_then(text) {
+    let text = match read.and_then(text_of) {
         Ok(Some(text)) => text,
         Ok(None) => return Scanned::default(),
         Err(why) => return problem(why),
@@ -125,24 +129,41 @@ fn one(opened: &Opened<'_>, target: &Target, cwd: &Path) -> Scanned {
     Scanned { shown: target.shown.clone(), found: found.collect(), problems: judged.problems }
 }
 
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+/// The content of a file, at most one byte more than is looked at. Opening never waits.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let mut opened = open::open(path, Care::Named, u64::MAX).map_err(|error| format!("it {}", error.why))?;
     let mut bytes = Vec::new();
-    std::fs::File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let read = opened.file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|error| format!("it cannot be read: {error}"))
 }
 
-/// The text of a file; none when it is no text.
-fn text(bytes: Vec<u8>) -> Result<Option<String>, String> {
-    if bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
+/// The text in the bytes of a file; none when it is no text.
+fn text_of(bytes: Vec<u8>) -> Result<Option<String>, String> {
+    let wide = wide(&bytes);
+    if wide.is_none() && bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0) {
         return Ok(None);
     }
     if bytes.len() as u64 > MOST_BYTES {
         return Err(format!("it is larger than {} MB", MOST_BYTES >> 20));
     }
-    Ok(Some(match String::from_utf8(bytes) {
-        Ok(text) => text,
-        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    Ok(Some(match (wide, String::from_utf8(bytes)) {
+        (Some(text), _) | (None, Ok(text)) => text,
+        (None, Err(error)) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
     }))
+}
+
+/// UTF-16, which programs of Windows write and which is half NULs.
+fn wide(bytes: &[u8]) -> Option<String> {
+    let (little, rest) = match bytes {
+        [0xFF, 0xFE, rest @ ..] => (true, rest),
+        [0xFE, 0xFF, rest @ ..] => (false, rest),
+        _ => return None,
+    };
+    let units = rest.chunks_exact(2).map(|pair| {
+        let pair = [pair.first().copied().unwrap_or_default(), pair.last().copied().unwrap_or_default()];
+        if little { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
+    });
+    Some(char::decode_utf16(units).map(|letter| letter.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 
 /// Lines as places in the text.

@@ -36,7 +36,7 @@ fn human(scanned: &[Scanned], files: usize, old: usize, output: Output) {
             }
             text.push_str(&format!(
                 "{}:{}: {} {}: {}\n",
-                visible(&file.shown),
+                name(&file.shown),
                 finding.line,
                 output.paint(word, color),
                 visible(&finding.rule),
@@ -47,7 +47,7 @@ fn human(scanned: &[Scanned], files: usize, old: usize, output: Output) {
             }
         }
         for problem in &file.problems {
-            text.push_str(&format!("{}: not wholly looked at: {}\n", visible(&file.shown), visible(problem)));
+            text.push_str(&format!("{}: not wholly looked at: {}\n", name(&file.shown), visible(problem)));
         }
     }
     let [infos, warnings, errors] = counts;
@@ -56,6 +56,19 @@ fn human(scanned: &[Scanned], files: usize, old: usize, output: Output) {
         text.push_str(&format!("{files} files: {errors} errors, {warnings} warnings, {infos} infos{old}\n"));
     }
     write(&text);
+}
+
+/// The name of a file on one line.
+///
+/// SECURITY: a name can hold lines that look like findings, and one that begins a line with `::` is a command to the
+/// machine that runs a workflow.
+fn name(shown: &str) -> String {
+    let shown = visible(shown).replace('\n', "\\n").replace('\t', "\\t");
+    if shown.starts_with(':') || shown.contains("##[") {
+        format!("./{}", shown.replace("##[", "# #["))
+    } else {
+        shown
+    }
 }
 
 fn as_json(scanned: &[Scanned], files: usize, old: usize) -> Value {
@@ -165,7 +178,11 @@ fn as_sarif(scanned: &[Scanned]) -> Value {
 
 /// Workflow commands; what would end one is written as its format wants.
 fn as_github(scanned: &[Scanned]) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+    // What else hides or acts in a terminal is shown as its number.
+    let data = |text: &str| {
+        let text = text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
+        visible(&text)
+    };
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let mut out = String::new();
     for file in scanned {
