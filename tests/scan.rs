@@ -77,18 +77,7 @@ fn old_findings_stay_away_wherever_their_line_moves() {
 #[test]
 fn a_change_is_judged_by_what_it_adds() {
     let world = World::new("scan-diff");
-    let git = |words: &[&str]| {
-        let done = Command::new("git")
-            .args(["-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false"])
-            .args(words)
-            .current_dir(world.path("repo"))
-            .env("HOME", world.path("home"))
-            .output()
-            .unwrap();
-        assert!(done.status.success(), "{done:?}");
-    };
-    std::fs::remove_dir_all(world.path("repo/.git")).unwrap();
-    git(&["init", "-q"]);
+    let git = repository(&world);
     world.file("repo/a b.py", format!("key = \"{}\"\nx = 1\n", key('5')));
     git(&["add", "."]);
     git(&["commit", "-qm", "one"]);
@@ -105,6 +94,119 @@ fn a_change_is_judged_by_what_it_adds() {
     let out = world.run(&["scan", "--diff=--output=stolen"], b"");
     assert_eq!(out.status.code(), Some(64));
     assert!(!world.path("repo/stolen").exists());
+}
+
+/// A repository of its own, with git as a machine without settings runs it.
+fn repository(world: &World) -> impl Fn(&[&str]) {
+    std::fs::remove_dir_all(world.path("repo/.git")).unwrap();
+    let (repo, home) = (world.path("repo"), world.path("home"));
+    let git = move |words: &[&str]| {
+        let done = Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b.test", "-c", "commit.gpgsign=false"])
+            .args(words)
+            .current_dir(&repo)
+            .env("HOME", &home)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{done:?}");
+    };
+    git(&["init", "-q"]);
+    git
+}
+
+#[test]
+fn what_a_repository_says_of_its_files_leaves_no_added_line_out() {
+    use std::os::unix::ffi::OsStringExt;
+    let world = World::new("scan-diff-tricks");
+    let git = repository(&world);
+    let repo = world.path("repo");
+    std::os::unix::fs::symlink("/dev/zero", repo.join("was a link")).unwrap();
+    std::fs::write(repo.join("a.py"), "x = 1\n").unwrap();
+    git(&["add", "."]);
+    git(&["commit", "-qm", "one"]);
+    // Called binary, drawn together with its surroundings, a name full of signs, a link that becomes a file, a new link.
+    world.file("repo/.gitattributes", "* -diff\n");
+    git(&["config", "diff.interHunkContext", "20"]);
+    let line = |last: char| format!("x = 1\n++ b/none\nkey = \"{}\"\n", key(last));
+    world.file("repo/a.py", line('5'));
+    let odd = std::ffi::OsString::from_vec(b"q\"\\\n\t\x1b\xff.py".to_vec());
+    std::fs::write(repo.join(&odd), line('6')).unwrap();
+    std::fs::remove_file(repo.join("was a link")).unwrap();
+    world.file("repo/was a link", line('7'));
+    std::os::unix::fs::symlink("/dev/zero", repo.join("endless")).unwrap();
+    git(&["add", "."]);
+    let want = ["a.py:3", "q\"\\\n\t\u{1b}\u{fffd}.py:3", "was a link:3"];
+    let (code, value) = json_of(&world, &["--diff", "HEAD"]);
+    assert_eq!((code, places(&value)), (Some(1), want.map(str::to_owned).to_vec()), "{value}");
+    assert_eq!(value["problems"], json!([]));
+    // The same in git alone, whatever lies in the folder.
+    git(&["commit", "-qm", "two"]);
+    world.file("repo/a.py", "y = 1\n");
+    for range in ["HEAD~1..HEAD", "HEAD~1...HEAD", "HEAD^!"] {
+        assert_eq!(places(&json_of(&world, &["--diff", range]).1), want, "{range}");
+    }
+    assert_eq!(places(&json_of(&world, &["--diff", "HEAD"]).1), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_named_and_not_looked_at_is_told() {
+    let world = World::new("scan-odd-files");
+    let line = format!("key = \"{}\"\n", key('5'));
+    // What only this tool would obey hides nothing.
+    world.file("repo/.ignore", "*\n");
+    let wide: Vec<u8> = [0xFEFF].into_iter().chain(line.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    world.file("repo/wide.ps1", &wide);
+    let big: Vec<u8> = [0xFEFF].into_iter().chain(line.encode_utf16()).flat_map(u16::to_be_bytes).collect();
+    world.file("repo/big.ps1", big);
+    assert_eq!(places(&json_of(&world, &[]).1), ["big.ps1:1", "wide.ps1:1"]);
+    assert!(Command::new("mkfifo").arg(world.path("repo/pipe")).status().unwrap().success());
+    assert_eq!(
+        places(&json_of(&world, &[]).1).len(),
+        2,
+        "a pipe in a folder holds nothing and is not waited for"
+    );
+    let (code, value) = json_of(&world, &["pipe"]);
+    assert_eq!((code, value["problems"].as_array().unwrap().len()), (Some(1), 1), "{value}");
+    assert_eq!(json_of(&world, &["/dev/zero"]).0, Some(1));
+}
+
+#[test]
+fn names_of_files_forge_no_lines() {
+    let world = World::new("scan-names");
+    let line = format!("key = \"{}\"\n", key('5'));
+    for name in ["a\nb.py:1: error x: y", "::stop-commands::x.py", "c\u{1b}[2Jd%0A.py"] {
+        world.file(&format!("repo/{name}"), &line);
+    }
+    let text = String::from_utf8(world.run(&["scan"], b"").stdout).unwrap();
+    assert_eq!(text.lines().filter(|line| line.contains("error std/")).count(), 3, "{text}");
+    assert!(text.lines().all(|line| !line.starts_with("::") && !line.starts_with("b.py")), "{text}");
+    assert!(!text.contains('\u{1b}'), "{text}");
+    let text = String::from_utf8(world.run(&["scan", "--format", "github"], b"").stdout).unwrap();
+    assert!(text.lines().all(|line| line.starts_with("::error file=")), "{text}");
+    assert!(!text.contains('\u{1b}') && text.contains("d%250A.py"), "{text}");
+}
+
+#[test]
+fn a_damaged_baseline_takes_nothing_away() {
+    let world = World::new("scan-baseline-bad");
+    world.file("repo/a.py", format!("key = \"{}\"\n", key('5')));
+    for text in [
+        "{}",
+        "{\"version\":1}",
+        "{\"version\":1,\"findings\":{}}",
+        "{\"version\":1,\"findings\":[{}]}",
+        "{\"version\":1,\"findings\":[{\"fingerprint\":\"x\",\"count\":-1}]}",
+        "[",
+        "",
+    ] {
+        world.file("repo/old.json", text);
+        let out = world.run(&["scan", "--baseline", "old.json"], b"");
+        assert_eq!(out.status.code(), Some(64), "{text}: {out:?}");
+    }
+    let entry = |count: u64| json!({"fingerprint": "x", "count": count});
+    let many = json!({"version": 1, "findings": [entry(u64::MAX), entry(u64::MAX), entry(2)]});
+    world.file("repo/old.json", many.to_string());
+    assert_eq!(world.run(&["scan", "--baseline", "old.json"], b"").status.code(), Some(1));
 }
 
 #[test]
