@@ -72,8 +72,8 @@ pub(crate) struct WrapArgs {
     /// The file of the audit log.
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
-    /// Who is asked; `deny`: nobody, so that an ask is a denial.
-    #[arg(long, value_enum, default_value_t = AskWay::Deny, value_name = "WAY")]
+    /// Who is asked when the policy says ask.
+    #[arg(long, value_enum, default_value_t = AskWay::Auto, value_name = "WAY")]
     pub(crate) ask: AskWay,
     /// Let everything through, and record what would have held.
     #[arg(long)]
@@ -86,7 +86,11 @@ pub(crate) struct WrapArgs {
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AskWay {
-    /// Nobody.
+    /// The approval page and `policy approvals`.
+    Auto,
+    /// The same.
+    Page,
+    /// Nobody: an ask is a denial.
     Deny,
 }
 

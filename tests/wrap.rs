@@ -4,6 +4,8 @@
 //! passed on.
 
 use crate::support::World;
+use policy_approvals::{Channel, Open, Store, Verdict};
+use policy_engine::places::Folders;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -29,6 +31,11 @@ guard shells on execute_command {
 }
 
 guard questions on \"ask*\" {
+  ask
+}
+
+guard hasty on hasty {
+  ask timeout 1s
   ask
 }
 
@@ -122,7 +129,7 @@ fn what_is_allowed_passes_byte_for_byte() {
 #[test]
 fn a_denial_is_a_result_that_says_why() {
     let world = World::new("wrap-deny");
-    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let mut wrapped = Wrapped::new(&world, &["--ask", "deny"], &["cat"]);
     for (tool, arguments, rule) in [
         ("delete_file", json!({"path": "a"}), "deletes"),
         ("read_file", json!({"path": "sub/.env"}), "secrets"),
@@ -283,4 +290,103 @@ fn a_killed_proxy_leaves_nobody_behind() {
         assert!(Instant::now() < end, "{inner} lives");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// The questions that wait, once there are this many.
+fn questions(world: &World, count: usize) -> (Store, Vec<Open>) {
+    let store = Store::open(&Folders::under(&world.path("home"))).unwrap();
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        let open = store.open_questions().unwrap();
+        if open.len() == count {
+            return (store, open);
+        }
+        assert!(Instant::now() < end, "{open:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_person_is_asked_while_other_calls_go_on() {
+    let world = World::new("wrap-ask");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let asks = |id: u64, n: u64| call(id, "ask_me", &json!({ "b": n, "a": [1, 2] }));
+    wrapped.send(&asks(1, 1));
+    let (store, open) = questions(&world, 1);
+    let question = &open[0].question;
+    assert_eq!((question.tool.as_str(), question.arguments.as_str()), ("ask_me", r#"{"a":[1,2],"b":1}"#));
+    assert_eq!(question.server.as_ref().unwrap().name, "s");
+    assert!(question.said.iter().any(|said| said.rule.ends_with("questions")), "{question:?}");
+    // Another call is not held up, and an id that waits is in flight.
+    let other = call(2, "read", &json!({}));
+    wrapped.send(&other);
+    assert_eq!(wrapped.line(), other);
+    assert!(wrapped.ask(&asks(1, 1))["error"]["message"].as_str().unwrap().contains("in flight"));
+    store.answer(&open[0].id, Verdict::Once, Channel::Terminal).unwrap();
+    assert_eq!(wrapped.line(), asks(1, 1));
+    assert!(store.answer(&open[0].id, Verdict::Once, Channel::Terminal).is_err(), "it is used once");
+    // The same again is asked again; approved for the session it is not.
+    wrapped.send(&asks(3, 1));
+    let (store, open) = questions(&world, 1);
+    store.answer(&open[0].id, Verdict::Session, Channel::Page).unwrap();
+    assert_eq!(wrapped.line(), asks(3, 1));
+    // The order of keys does not count.
+    let same = r#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"ask_me","arguments":{"a":[1,2],"b":1}}}"#;
+    wrapped.send(same);
+    assert_eq!(wrapped.line(), same);
+    wrapped.send(&asks(5, 2));
+    let (store, open) = questions(&world, 1);
+    store.answer(&open[0].id, Verdict::Deny, Channel::Page).unwrap();
+    let denied = wrapped.value();
+    let text = denied["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("a person denied it") && !text.contains(&open[0].id), "{text}");
+    // Cancelled: the question goes, nothing is answered.
+    wrapped.send(&asks(6, 3));
+    let (store, open) = questions(&world, 1);
+    wrapped.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}"#);
+    questions(&world, 0);
+    assert!(store.answer(&open[0].id, Verdict::Once, Channel::Page).is_err());
+    // Nobody answers in time.
+    let late = wrapped.ask(&call(7, "hasty", &json!({})));
+    let text = late["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    assert!(
+        text.contains("nobody has approved it within 1 s") && !text.contains("policy approvals"),
+        "{text}"
+    );
+    // The end of the input waits for a question.
+    wrapped.send(&asks(8, 4));
+    let (store, open) = questions(&world, 2);
+    let id = open.iter().find(|open| open.question.tool == "ask_me").unwrap().id.clone();
+    drop(wrapped.stdin.take());
+    store.answer(&id, Verdict::Once, Channel::Page).unwrap();
+    let (code, out, _) = wrapped.end();
+    assert!(code == Some(0) && out.contains(&asks(8, 4)), "{out}");
+    let lines = audit(&world);
+    let reasons: Vec<&str> = lines.iter().filter_map(|line| line["reason"].as_str()).collect();
+    for reason in [
+        "approved it once, at a terminal",
+        "approved it for this session",
+        "denied it on the page",
+        "was cancelled",
+    ] {
+        assert!(reasons.iter().any(|own| own.contains(reason)), "{reason}: {reasons:?}");
+    }
+}
+
+#[test]
+fn what_was_approved_is_what_runs() {
+    let world = World::new("wrap-swap");
+    let script = world.file("repo/run.sh", "echo good\n");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let run = call(1, "ask_execute_command", &json!({ "command": "bash ./run.sh" }));
+    wrapped.send(&run);
+    let (store, open) = questions(&world, 1);
+    std::fs::write(&script, "echo bad\n").unwrap();
+    assert!(
+        store.answer(&open[0].id, Verdict::Once, Channel::Page).is_err(),
+        "{:?}",
+        open[0].question.operands
+    );
+    let answer = wrapped.value();
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
 }

@@ -2,13 +2,13 @@
 //!
 //! INVARIANT: standard output carries the protocol alone; the exit code is the server's.
 
-use crate::args::WrapArgs;
+use crate::args::{AskWay, WrapArgs};
 use crate::context::{Context, Flavor};
 use crate::output::{Failure, Outcome};
 use policy_engine::decide::Options;
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
-use policy_gateway::wrap::{self, Wrap};
+use policy_gateway::wrap::{self, Ask, Wrap};
 
 /// Runs the command.
 pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
@@ -40,6 +40,10 @@ pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
         store: Some(&policy_state::Sqlite),
         name: args.name,
         audit,
+        ask: match args.ask {
+            AskWay::Deny => Ask::Nobody,
+            AskWay::Auto | AskWay::Page => Ask::Page(summon),
+        },
         observe: args.observe,
         cwd,
         command: args.command,
@@ -48,3 +52,6 @@ pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
     // The exit code of a server is a byte.
     Ok(u8::try_from(code).unwrap_or(1))
 }
+
+/// Questions are answered with `policy approvals`.
+fn summon(_folders: &policy_engine::places::Folders) {}

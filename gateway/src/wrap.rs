@@ -15,18 +15,19 @@ mod json;
 mod judge;
 mod list;
 mod message;
+mod question;
 mod reply;
 
-pub use ask::Said;
 pub use child::{GUARD, watch};
 
 use crate::mcp::sessions::Record;
-use ask::{Nobody, Person};
+use ask::{Nobody, Page, Person, Said};
 use flight::{Flight, Open};
 use frame::{Frame, Frames};
 use gate::{Asked, Form, of_client, of_server};
 use judge::{Judge, Question, Ruling, Setting};
 use message::{Id, Kind, Message, Side};
+use policy_approvals::{RunId, Server};
 use policy_engine::decide::Options;
 use policy_engine::open::Care;
 use policy_engine::places::Folders;
@@ -37,12 +38,19 @@ use std::process::ChildStdin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a person is waited for when the policy says nothing else: less than the 60 s after which clients give up.
-const WAIT: Duration = Duration::from_secs(50);
 /// How long the server has to end by itself when its input has ended.
 const LAST: Duration = Duration::from_secs(10);
 /// Most questions that wait at once.
 const MOST_WAITING: usize = 3;
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Ask {
+    /// Nobody: an ask is a denial.
+    Nobody,
+    /// The person in front of the approval page, which this lets be there.
+    Page(fn(&Folders)),
+}
 
 /// With what the proxy starts.
 #[derive(Debug, Clone)]
@@ -59,6 +67,8 @@ pub struct Wrap {
     pub audit: PathBuf,
     /// It was named on the command line.
     pub audit_named: bool,
+    /// Who is asked.
+    pub ask: Ask,
     /// Let everything through and record what would have held.
     pub observe: bool,
     /// The folder of all calls.
@@ -82,7 +92,20 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         session: judge::session(),
         ..Call::default()
     };
+    let run = RunId::random().map_err(|error| format!("there are no random numbers: {error}"))?;
+    let person: Arc<dyn Person> = match wrap.ask {
+        Ask::Nobody => Arc::new(Nobody),
+        Ask::Page(summon) => Arc::new(Page { folders: wrap.folders.clone(), run, summon }),
+    };
+    let server = Server {
+        name: wrap.name.clone().unwrap_or_default(),
+        // A server is what is started, never what it calls itself.
+        source: wrap.command.join("\u{1f}"),
+        pin: String::new(),
+    };
     let judge = Judge::start(Setting {
+        person: person.clone(),
+        asker: question::Asker { server, run },
         folders: wrap.folders,
         options: wrap.options,
         store: wrap.store,
@@ -96,7 +119,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     end_with_signals(leader)?;
     let proxy = Arc::new(Proxy {
         judge,
-        person: Box::new(Nobody),
+        person: person.clone(),
         client: Mutex::new(std::io::stdout()),
         server: Mutex::new(Some(stdin)),
         flight: Mutex::new(Flight::default()),
@@ -121,6 +144,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         std::thread::sleep(Duration::from_millis(5));
     }
     proxy.lost(&format!("the server has ended ({status})"));
+    person.close();
     child::dismiss(&mut guard);
     policy_os::kill_group(leader, false);
     Ok(child::code(status))
@@ -154,7 +178,7 @@ pub(crate) fn complain(text: &str) {
 /// What all threads share.
 struct Proxy {
     judge: Judge,
-    person: Box<dyn Person>,
+    person: Arc<dyn Person>,
     client: Mutex<std::io::Stdout>,
     /// None when the client has ended.
     server: Mutex<Option<ChildStdin>>,
@@ -318,9 +342,8 @@ impl Proxy {
             if let Some(token) = token {
                 own.to_client(&reply::progress(&token, 1, "waiting for a person to approve this call"));
             }
-            let wait = question.timeout.map_or(WAIT, |own| own.min(WAIT));
             let gone = || !own.flight().waits(&id);
-            let said = own.person.ask(&question, wait, &gone);
+            let said = own.person.ask(&question.shown, &gone);
             let cancelled = gone();
             let ruling = match cancelled {
                 true => own.judge.again(question.clone(), Said::Nobody("the call was cancelled".to_owned())),

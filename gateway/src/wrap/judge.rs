@@ -4,8 +4,9 @@
 //! written, or it only reads. When the thread is gone everything is denied.
 
 use crate::mcp::sessions::Record;
-use crate::wrap::ask::Said;
+use crate::wrap::ask::{Person, Said};
 use crate::wrap::gate::{Asked, Form};
+use crate::wrap::question;
 use policy_engine::cache::now_ns;
 use policy_engine::combine::at_least_ask;
 use policy_engine::decide::{Answer, Engine, Options};
@@ -16,6 +17,7 @@ use policy_hosts::call::Call;
 use policy_hosts::reply::{self, for_model};
 use policy_runtime::verdict::{Decision, Place, Step};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -36,6 +38,10 @@ pub(crate) struct Setting {
     pub(crate) observe: bool,
     /// What all calls have in common.
     pub(crate) frame: Call,
+    /// Who approves.
+    pub(crate) person: Arc<dyn Person>,
+    /// What questions have in common.
+    pub(crate) asker: question::Asker,
 }
 
 /// What becomes of a request.
@@ -51,10 +57,10 @@ pub(crate) enum Ruling {
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) asked: Asked,
-    /// Why, for the person and the model.
+    /// As the person sees it.
+    pub(crate) shown: policy_approvals::Question,
+    /// Why, for a model.
     pub(crate) reason: String,
-    /// How long an answer is waited for.
-    pub(crate) timeout: Option<Duration>,
 }
 
 enum Work {
@@ -183,8 +189,17 @@ impl Worker {
         let mut answer = self.engine().decide(&call);
         settle(&mut answer, &question.asked);
         if answer.verdict.decision.without_host() == Decision::Ask {
+            let now = question::of(&self.setting.asker, &call, &answer);
+            let changed = "what was approved has changed since, so it was not made".to_owned();
             let (decision, because) = match said {
-                Said::Approved(how) => (Decision::Allow, format!("a person approved it {how}")),
+                // ORDER: taken for the call as it is now, at the last moment.
+                Said::Approved(how) if self.setting.person.take(&now) => {
+                    (Decision::Allow, format!("a person approved it {how}"))
+                }
+                Said::Granted(how, digest) if *digest == policy_approvals::digest(&now) => {
+                    (Decision::Allow, format!("a person approved it {how}"))
+                }
+                Said::Approved(_) | Said::Granted(..) => (Decision::Deny, changed),
                 Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
                 Said::Nobody(why) => (Decision::Deny, why.clone()),
             };
@@ -204,11 +219,10 @@ impl Worker {
         let told = reply::Answer::from(&answer.verdict);
         match answer.verdict.decision.without_host() {
             Decision::Allow => Ruling::Go,
-            Decision::Ask => Ruling::Ask(Box::new(Question {
-                asked,
-                reason: told.reason(),
-                timeout: told.ask_timeout.map(|seconds| Duration::from_secs(u64::from(seconds))),
-            })),
+            Decision::Ask => {
+                let shown = question::of(&self.setting.asker, call, &answer);
+                Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason() }))
+            }
             Decision::Host | Decision::Deny => Ruling::Deny(denial(&told)),
         }
     }

@@ -1,0 +1,145 @@
+//! A call as a person is asked about it.
+//!
+//! INVARIANT: everything that an approval holds for is made anew from the call and the files as they are now; the same call gives
+//! the same question.
+
+use policy_approvals::{Question, RunId, Said, Server, Shown, content};
+use policy_engine::decide::Answer;
+use policy_hosts::call::Call;
+use policy_runtime::facts::{Access, Facts, TextRole};
+use policy_runtime::verdict::Step;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a person is waited for when the policy says nothing else, and at most: less than the 60 s after which clients give up.
+const WAIT: Duration = Duration::from_secs(50);
+/// Most files that are executed and looked at.
+const MOST_OPERANDS: usize = 64;
+/// Most lines of a change that are shown.
+const MOST_LINES: usize = 2000;
+
+/// What the questions of one proxy have in common.
+#[derive(Debug, Clone)]
+pub(crate) struct Asker {
+    pub(crate) server: Server,
+    pub(crate) run: RunId,
+}
+
+/// The question about a call.
+pub(crate) fn of(asker: &Asker, call: &Call, answer: &Answer) -> Question {
+    let steps = &answer.verdict.steps;
+    let timeout =
+        steps.first().and_then(|step| step.ask_timeout).map(|own| Duration::from_secs(u64::from(own)));
+    Question {
+        host: call.host.clone(),
+        session: call.session.clone(),
+        actor: call.agent.clone().unwrap_or_default(),
+        server: Some(asker.server.clone()),
+        tool: call.tool.clone(),
+        arguments: canonical(&call.arguments),
+        cwd: std::fs::canonicalize(&call.cwd).unwrap_or_else(|_| call.cwd.clone()),
+        tables: tables(answer),
+        operands: operands(&answer.facts),
+        said: steps.iter().map(said).collect(),
+        shown: Shown {
+            commands: answer.facts.scripts.iter().map(|script| script.text.clone()).collect(),
+            diff: diff(&answer.facts),
+            marked: steps.iter().map(|step| step.value.clone()).filter(|value| !value.is_empty()).collect(),
+        },
+        page_only: false,
+        run: asker.run,
+        timeout: timeout.map_or(WAIT, |own| own.min(WAIT)),
+    }
+}
+
+fn said(step: &Step) -> Said {
+    let place = &step.place;
+    Said {
+        decision: step.decision.word().to_owned(),
+        rule: step.rule.clone(),
+        place: match (place.file.as_str(), place.line) {
+            ("", _) => String::new(),
+            (file, 0) => file.to_owned(),
+            (file, line) => format!("{file}:{line}"),
+        },
+        reason: step.because.clone(),
+        suggest: step.suggest.clone(),
+        matched: step.matched.clone(),
+    }
+}
+
+/// The digests of the sources of the tables that judged it; a layer without one stands as zeros.
+fn tables(answer: &Answer) -> Vec<[u8; 32]> {
+    let digest = |layer: &std::rc::Rc<policy_engine::layers::Layer>| {
+        let table = layer.table.as_ref().ok()?.table().ok()?;
+        table.info().ok().map(|info| info.sources_digest)
+    };
+    answer.layers.iter().map(|layer| digest(layer).unwrap_or([0; 32])).collect()
+}
+
+/// Files that the call runs, with what they hold now.
+fn operands(facts: &Facts) -> Vec<(PathBuf, Option<[u8; 32]>)> {
+    let run = facts.paths.iter().filter(|path| path.access.any(Access::RUN));
+    let views = run.filter_map(|path| {
+        path.names.iter().flat_map(|name| &name.views).find(|view| view.starts_with('/')).map(PathBuf::from)
+    });
+    let mut all: Vec<PathBuf> = views.take(MOST_OPERANDS).collect();
+    all.sort();
+    all.dedup();
+    all.into_iter().map(|path| (path.clone(), content(&path))).collect()
+}
+
+/// What the call writes: lines that are new and lines that go.
+fn diff(facts: &Facts) -> String {
+    let mut out = Vec::new();
+    for text in facts.texts.iter().filter(|text| text.role == TextRole::File) {
+        let name = text
+            .path
+            .and_then(|path| facts.paths.get(path as usize))
+            .map_or("", |path| path.written.as_str());
+        out.push(format!("+++ {name}"));
+        let kept: std::collections::HashSet<&str> = text.after.lines().collect();
+        let before = text.before.as_deref().unwrap_or_default();
+        out.extend(before.lines().filter(|line| !kept.contains(line)).map(|line| format!("-{line}")));
+        let new = text.added.iter().filter_map(|range| text.after.get(range.clone()));
+        out.extend(new.flat_map(str::lines).map(|line| format!("+{line}")));
+    }
+    if out.len() > MOST_LINES {
+        let more = out.len() - MOST_LINES;
+        out.truncate(MOST_LINES);
+        out.push(format!("… {more} more lines; the arguments show all"));
+    }
+    out.join("\n")
+}
+
+/// JSON with the keys of each object in order.
+pub(crate) fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            let inner = entries
+                .into_iter()
+                .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), canonical(value)));
+            format!("{{{}}}", inner.collect::<Vec<_>>().join(","))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_order_of_keys_does_not_count() {
+        let (one, two) =
+            (json!({"b": [1, {"y": 1, "x": 2}], "a": "\n"}), json!({"a": "\n", "b": [1, {"x": 2, "y": 1}]}));
+        assert_eq!(canonical(&one), canonical(&two));
+        assert_eq!(canonical(&one), r#"{"a":"\n","b":[1,{"x":2,"y":1}]}"#);
+        assert_ne!(canonical(&json!([1, 2])), canonical(&json!([2, 1])));
+    }
+}
