@@ -196,11 +196,11 @@ impl Builder<'_> {
                 name.span,
                 "not a check",
             );
-            let names =
-                policy_checks::CHECKS.iter().map(|check| check.name).chain(OWN_CHECKS.map(|(own, _)| own));
-            self.sink.push(match nearest(&name.node, names) {
+            let mut names: Vec<&str> = policy_checks::CHECKS.iter().map(|check| check.name).collect();
+            names.extend(OWN_CHECKS.map(|(own, _)| own));
+            self.sink.push(match nearest(&name.node, names.iter().copied()) {
                 Some(near) => error.with_help(format!("write `{near}`")),
-                None => error.with_help("`policy rules checks` lists them"),
+                None => error.with_help(format!("the checks are {}", names.join(", "))),
             });
         }
         let mut text = String::new();
@@ -316,9 +316,22 @@ impl Builder<'_> {
     }
 
     /// Lines about texts stand in guards, and grant nothing.
-    pub(super) fn in_guard(&mut self, home: &Home<'_>, span: Span, word: &str) -> Option<()> {
+    pub(super) fn in_guard(
+        &mut self,
+        home: &Home<'_>,
+        (span, grant): (Span, bool),
+        word: &str,
+    ) -> Option<()> {
         if home.instance.kind == ir::BlockKind::Guard {
-            return Some(());
+            if !grant {
+                return Some(());
+            }
+            self.sink.push(
+                Code::TextOutsideGuard
+                    .error(format!("an `only` line with `{word}`"), span, "no text has to match something")
+                    .with_help("write `deny`, `ask`, `warn` or `info` for what is found"),
+            );
+            return None;
         }
         self.sink.push(
             Code::TextOutsideGuard

@@ -67,7 +67,7 @@ impl Builder<'_> {
             ast::Subject::Shell(features) => self.shell(features, span, grant),
             ast::Subject::Run(run) => self.run(home, run, grant),
             ast::Subject::Content { view, patterns } => {
-                self.in_guard(home, span, "content")?;
+                self.in_guard(home, (span, grant), "content")?;
                 let patterns = patterns.iter().filter(|pattern| self.lookable(pattern)).collect::<Vec<_>>();
                 let patterns = patterns.into_iter().map(|pattern| Found {
                     text: shown(&pattern.node),
@@ -80,11 +80,11 @@ impl Builder<'_> {
                 Some(Lowered { kind: ir::Kind::Content, arg: String::new(), patterns, excepts: Vec::new() })
             }
             ast::Subject::ContentSecret { view, names } => {
-                self.in_guard(home, span, "content")?;
+                self.in_guard(home, (span, grant), "content")?;
                 Some(self.secrets_line(home, *view, names.as_ref(), span))
             }
             ast::Subject::Check { name, options } => {
-                self.in_guard(home, span, "check")?;
+                self.in_guard(home, (span, grant), "check")?;
                 Some(self.check_line(name, options, span))
             }
             // The others were refused before.

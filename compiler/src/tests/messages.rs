@@ -64,6 +64,8 @@ fn one_message_each() {
             "\"./{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}\"",
         ),
         ("guard g on bash { deny path \"./a\\u{1}\" }", "bad-pattern", "\"./a\\u{1}\""),
+        ("guard g on write { only content r\"abcd\" }", "text-outside-guard", "content r\"abcd\""),
+        ("guard g on write { only check max-file-size }", "text-outside-guard", "check max-file-size"),
         ("guard g on bash { deny payee new }", "not-yet-payment", "payee new"),
         ("assert a on bash { deny path \"./x\" }", "not-yet-assert", "a"),
     ] {
