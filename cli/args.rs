@@ -86,9 +86,9 @@ pub(crate) struct WrapArgs {
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AskWay {
-    /// The approval page and `policy approvals`.
+    /// A form of the client where it has them, and the approval page.
     Auto,
-    /// The same.
+    /// The approval page and `policy approvals` alone.
     Page,
     /// Nobody: an ask is a denial.
     Deny,

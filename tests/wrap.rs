@@ -390,3 +390,69 @@ fn what_was_approved_is_what_runs() {
     let answer = wrapped.value();
     assert_eq!(answer["result"]["isError"], true, "{answer}");
 }
+
+#[test]
+fn a_client_that_shows_forms_is_asked_in_both_eras() {
+    let world = World::new("wrap-form");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}"#;
+    wrapped.send(hello);
+    assert_eq!(wrapped.line(), hello);
+    let asks = |id: u64, n: u64| call(id, "ask_me", &json!({ "n": n }));
+    let answer =
+        |id: &Value, result: Value| json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
+    let form = wrapped.ask(&asks(1, 1));
+    assert!(
+        form["method"] == "elicitation/create"
+            && form["params"]["message"].as_str().unwrap().contains("ask_me"),
+        "{form}"
+    );
+    wrapped.send(&answer(&form["id"], json!({"action": "accept", "content": {"decision": "approve once"}})));
+    assert_eq!(wrapped.line(), asks(1, 1));
+    // The same answer again is a response to nothing, and another call is asked anew.
+    wrapped.send(&answer(&form["id"], json!({"action": "accept", "content": {"decision": "approve once"}})));
+    let form = wrapped.ask(&asks(2, 2));
+    wrapped.send(&answer(&form["id"], json!({"action": "accept", "content": {"decision": "yes"}})));
+    assert_eq!(wrapped.value()["result"]["isError"], true);
+    // Answered elsewhere: the form is taken back.
+    let form = wrapped.ask(&asks(3, 3));
+    let (store, open) = questions(&world, 1);
+    store.answer(&open[0].id, Verdict::Once, Channel::Page).unwrap();
+    let (first, second) = (wrapped.line(), wrapped.line());
+    let cancelled = if first == asks(3, 3) { second } else { first };
+    assert!(
+        cancelled.contains("notifications/cancelled") && cancelled.contains(form["id"].as_str().unwrap()),
+        "{cancelled}"
+    );
+
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}});
+    let modern = |id: u64, n: u64, more: Value| {
+        let mut params = json!({"name": "ask_me", "arguments": {"n": n}, "_meta": meta});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    let required = wrapped.ask(&modern(4, 4, json!({})));
+    let result = &required["result"];
+    assert!(
+        result["resultType"] == "input_required"
+            && result["inputRequests"]["policy.ask"]["method"] == "elicitation/create",
+        "{required}"
+    );
+    let yes = json!({"action": "accept", "content": {"decision": "approve once"}});
+    let back = |id: u64, n: u64| {
+        modern(id, n, json!({"inputResponses": {"policy.ask": yes}, "requestState": result["requestState"]}))
+    };
+    wrapped.send(&back(5, 4));
+    // What reaches the server is the call alone.
+    assert_eq!(wrapped.line(), modern(5, 4, json!({})));
+    // The state is used once, and belongs to that call.
+    assert_eq!(wrapped.ask(&back(6, 4))["result"]["resultType"], "input_required");
+    let other = wrapped.ask(&modern(7, 7, json!({})));
+    let stolen = modern(
+        8,
+        8,
+        json!({"inputResponses": {"policy.ask": yes}, "requestState": other["result"]["requestState"]}),
+    );
+    assert_ne!(wrapped.ask(&stolen)["method"], "tools/call");
+    assert_eq!(wrapped.end().0, Some(0));
+}

@@ -358,6 +358,19 @@ impl Store {
         version.map_err(|error| self.say(&error))
     }
 
+    /// What a person says to a question that was asked by this process, in a form of its client.
+    ///
+    /// # Errors
+    /// As [`Store::answer`].
+    pub fn answer_ticket(
+        &self,
+        ticket: &Ticket,
+        verdict: Verdict,
+        channel: Channel,
+    ) -> Result<(), Unanswered> {
+        self.answer(&ticket.id, verdict, channel)
+    }
+
     /// What a person says to a question.
     ///
     /// # Errors

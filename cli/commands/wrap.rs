@@ -42,7 +42,8 @@ pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
         audit,
         ask: match args.ask {
             AskWay::Deny => Ask::Nobody,
-            AskWay::Auto | AskWay::Page => Ask::Page(summon),
+            AskWay::Auto => Ask::Person { summon, forms: true },
+            AskWay::Page => Ask::Person { summon, forms: false },
         },
         observe: args.observe,
         cwd,

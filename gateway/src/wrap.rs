@@ -8,6 +8,7 @@
 
 mod ask;
 mod child;
+mod elicit;
 mod flight;
 mod frame;
 mod gate;
@@ -22,6 +23,7 @@ pub use child::{GUARD, watch};
 
 use crate::mcp::sessions::Record;
 use ask::{Nobody, Page, Person, Said};
+use elicit::{Forms, modern_shows};
 use flight::{Flight, Open};
 use frame::{Frame, Frames};
 use gate::{Asked, Form, of_client, of_server};
@@ -35,6 +37,8 @@ use policy_hosts::call::Call;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -48,8 +52,13 @@ const MOST_WAITING: usize = 3;
 pub enum Ask {
     /// Nobody: an ask is a denial.
     Nobody,
-    /// The person in front of the approval page, which this lets be there.
-    Page(fn(&Folders)),
+    /// The person in front of the approval page, which the function lets be there, and, if `forms`, in front of the client.
+    Person {
+        /// Lets the page be there.
+        summon: fn(&Folders),
+        /// Ask by a form of the client too, where it can.
+        forms: bool,
+    },
 }
 
 /// With what the proxy starts.
@@ -95,8 +104,10 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let run = RunId::random().map_err(|error| format!("there are no random numbers: {error}"))?;
     let person: Arc<dyn Person> = match wrap.ask {
         Ask::Nobody => Arc::new(Nobody),
-        Ask::Page(summon) => Arc::new(Page { folders: wrap.folders.clone(), run, summon }),
+        Ask::Person { summon, .. } => Arc::new(Page { folders: wrap.folders.clone(), run, summon }),
     };
+    let secret: String = run.0.iter().map(|byte| format!("{byte:02x}")).collect();
+    let forms = matches!(wrap.ask, Ask::Person { forms: true, .. }).then(|| Forms::new(&secret));
     let server = Server {
         name: wrap.name.clone().unwrap_or_default(),
         // A server is what is started, never what it calls itself.
@@ -120,6 +131,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let proxy = Arc::new(Proxy {
         judge,
         person: person.clone(),
+        forms,
         client: Mutex::new(std::io::stdout()),
         server: Mutex::new(Some(stdin)),
         flight: Mutex::new(Flight::default()),
@@ -179,6 +191,8 @@ pub(crate) fn complain(text: &str) {
 struct Proxy {
     judge: Judge,
     person: Arc<dyn Person>,
+    /// None where forms are not wanted.
+    forms: Option<Forms>,
     client: Mutex<std::io::Stdout>,
     /// None when the client has ended.
     server: Mutex<Option<ChildStdin>>,
@@ -273,6 +287,7 @@ impl Proxy {
                 // It would be done, and nobody would hear of it.
                 _ => complain(&format!("policy wrap: `{method}` without an id was dropped")),
             },
+            Kind::Response(id) if self.forms.as_ref().is_some_and(|forms| forms.answers(&id, &message)) => {}
             Kind::Response(id) => {
                 // ORDER: nothing is written under the lock, so that a server that does not read stops nobody else.
                 let asked = self.flight().server.remove(&id);
@@ -288,6 +303,11 @@ impl Proxy {
 
     fn request(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
         let modern = is_modern(message);
+        if method == "initialize"
+            && let Some(forms) = &self.forms
+        {
+            forms.begins(message);
+        }
         let taken = self.flight().enter(id.clone(), Open::of(method, modern));
         if let Err(why) = taken {
             return self.to_client(&reply::error(Some(&id), -32600, why));
@@ -301,10 +321,55 @@ impl Proxy {
         };
         let Some(asked) = asked else { return self.pass(&id, message.text) };
         let form = asked.form;
-        match self.judge.decide(asked) {
-            Ruling::Go => self.pass(&id, message.text),
-            Ruling::Deny(text) => self.deny(&id, form, &text, modern),
+        // What a stateless client brings back of ours is not for the server.
+        let brought = self.forms.as_ref().and_then(|forms| forms.brought(message));
+        let text = brought.as_ref().map_or(message.text, |brought| brought.text.as_str());
+        let ruling = match self.judge.decide(asked) {
+            Ruling::Ask(question) => match &brought {
+                Some(own) if own.digest == policy_approvals::digest(&question.shown) => {
+                    let said = match own.verdict {
+                        Some(verdict) => self.person.said(&own.ticket, verdict),
+                        None => Said::Nobody("the form was closed without an answer".to_owned()),
+                    };
+                    self.judge.again(question, said)
+                }
+                _ if modern && self.forms.is_some() && modern_shows(message) => {
+                    return self.ask_modern(&id, form, question, text);
+                }
+                _ => Ruling::Ask(question),
+            },
+            other => other,
+        };
+        match ruling {
+            Ruling::Go => self.pass(&id, text),
+            Ruling::Deny(why) => self.deny(&id, form, &why, modern),
             Ruling::Ask(question) => self.wait(id, question, message, modern),
+        }
+    }
+
+    /// A stateless client is answered with the form, and comes back with the same call.
+    fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
+        let why = match (self.person.begin(&question.shown), &self.forms) {
+            (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
+                let required = forms.required(id, &question.shown, ticket);
+                self.flight().leave(id);
+                return self.to_client(&required);
+            }
+            (Ok(policy_approvals::Asked::Granted(_)), _) => {
+                let digest = policy_approvals::digest(&question.shown);
+                return match self.judge.again(question, Said::Granted("before".to_owned(), digest)) {
+                    Ruling::Go => self.pass(id, text),
+                    Ruling::Deny(why) => self.deny(id, form, &why, true),
+                    Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
+                };
+            }
+            (Ok(_), None) => "nobody can be asked".to_owned(),
+            (Err(why), _) => why,
+        };
+        match self.judge.again(question, Said::Nobody(why)) {
+            Ruling::Deny(why) => self.deny(id, form, &why, true),
+            Ruling::Go => self.pass(id, text),
+            Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
         }
     }
 
@@ -343,7 +408,9 @@ impl Proxy {
                 own.to_client(&reply::progress(&token, 1, "waiting for a person to approve this call"));
             }
             let gone = || !own.flight().waits(&id);
-            let said = own.person.ask(&question.shown, &gone);
+            let also = |done: &AtomicBool| own.ask_by_form(&question.shown, done);
+            let shows = !modern && own.forms.as_ref().is_some_and(Forms::shows) && !question.shown.page_only;
+            let said = own.person.ask(&question.shown, &gone, if shows { Some(&also) } else { None });
             let cancelled = gone();
             let ruling = match cancelled {
                 true => own.judge.again(question.clone(), Said::Nobody("the call was cancelled".to_owned())),
@@ -363,6 +430,28 @@ impl Proxy {
             self.flight().answered(&id);
             self.deny(&id, form, &format!("policy: {why}; this call of {kept} bytes was not made"), modern);
         }
+    }
+
+    /// Asks by a form of a client of the era of handshakes.
+    fn ask_by_form(
+        &self,
+        question: &policy_approvals::Question,
+        done: &AtomicBool,
+    ) -> Option<policy_approvals::Verdict> {
+        let forms = self.forms.as_ref()?;
+        let (id, request, answer) = forms.send(question);
+        self.to_client(&request);
+        while !done.load(Ordering::Relaxed) {
+            match answer.recv_timeout(Duration::from_millis(100)) {
+                Ok(verdict) => return verdict,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        if let Some(cancelled) = forms.withdraw(&id) {
+            self.to_client(&cancelled);
+        }
+        None
     }
 
     /// Whether a call that waits for a person was cancelled.

@@ -3,7 +3,7 @@
 //! INVARIANT: whoever fails, is not there or does not answer in time has not approved anything. What a model reads of it holds no
 //! id and no command that approves.
 
-use policy_approvals::{Answer, Approval, Asked, Channel, Question, RunId, Store};
+use policy_approvals::{Answer, Approval, Asked, Channel, Question, RunId, Store, Ticket, Verdict};
 use policy_engine::places::Folders;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -24,10 +24,22 @@ pub(crate) enum Said {
     Nobody(String),
 }
 
+/// Whether nobody waits any more.
+pub(crate) type Gone<'g> = dyn Fn() -> bool + Sync + 'g;
+/// Asks in another way, until the flag says that all is over.
+pub(crate) type Also<'g> = dyn Fn(&AtomicBool) -> Option<Verdict> + Sync + 'g;
+
 /// Somebody who can be asked.
 pub(crate) trait Person: Send + Sync {
-    /// Asks, and waits as long as the question says. Ends early when `gone` says that nobody waits any more.
-    fn ask(&self, question: &Question, gone: &(dyn Fn() -> bool + Sync)) -> Said;
+    /// Asks, and waits as long as the question says. Ends early when `gone` says that nobody waits any more. `also` asks in
+    /// another way beside, until it is told that all is over.
+    fn ask(&self, question: &Question, gone: &Gone<'_>, also: Option<&Also<'_>>) -> Said;
+
+    /// Asks without waiting.
+    fn begin(&self, question: &Question) -> Result<Asked, String>;
+
+    /// What was said in the client's form.
+    fn said(&self, ticket: &Ticket, verdict: Verdict) -> Said;
 
     /// Uses an approval of exactly this question.
     fn take(&self, question: &Question) -> bool;
@@ -36,12 +48,22 @@ pub(crate) trait Person: Send + Sync {
     fn close(&self);
 }
 
+const NOBODY: &str = "a person has to say yes to this, and here nobody can be asked";
+
 /// `--ask deny`: nobody is there.
 pub(crate) struct Nobody;
 
 impl Person for Nobody {
-    fn ask(&self, _question: &Question, _gone: &(dyn Fn() -> bool + Sync)) -> Said {
-        Said::Nobody("a person has to say yes to this, and here nobody can be asked".to_owned())
+    fn ask(&self, _question: &Question, _gone: &Gone<'_>, _also: Option<&Also<'_>>) -> Said {
+        Said::Nobody(NOBODY.to_owned())
+    }
+
+    fn begin(&self, _question: &Question) -> Result<Asked, String> {
+        Err(NOBODY.to_owned())
+    }
+
+    fn said(&self, _ticket: &Ticket, _verdict: Verdict) -> Said {
+        Said::Nobody(NOBODY.to_owned())
     }
 
     fn take(&self, _question: &Question) -> bool {
@@ -60,20 +82,18 @@ pub(crate) struct Page {
 }
 
 impl Person for Page {
-    fn ask(&self, question: &Question, gone: &(dyn Fn() -> bool + Sync)) -> Said {
+    fn ask(&self, question: &Question, gone: &Gone<'_>, also: Option<&Also<'_>>) -> Said {
         let store = match Store::open(&self.folders) {
             Ok(store) => store,
             Err(error) => return Said::Nobody(format!("nobody could be asked: {error}")),
         };
-        let ticket = match store.ask(question) {
+        let ticket = match self.begin(question) {
             Ok(Asked::Waiting(ticket)) => ticket,
             Ok(Asked::Granted(approval)) => {
                 return Said::Granted(said_before(approval), policy_approvals::digest(question));
             }
-            Err(refused) => return Said::Nobody(refused.to_string()),
+            Err(why) => return Said::Nobody(why),
         };
-        (self.summon)(&self.folders);
-        super::complain("policy wrap: a call waits for you; `policy approvals` shows it");
         let done = AtomicBool::new(false);
         let answer = std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -85,6 +105,14 @@ impl Person for Page {
                     std::thread::sleep(BEAT);
                 }
             });
+            if let Some(also) = also {
+                let (store, ticket, done) = (&store, &ticket, &done);
+                scope.spawn(move || {
+                    if let Some(verdict) = also(done) {
+                        let _ = store.answer_ticket(ticket, verdict, Channel::Elicit);
+                    }
+                });
+            }
             let answer = store.wait(&ticket, Instant::now() + question.timeout);
             done.store(true, Ordering::Relaxed);
             answer
@@ -99,6 +127,36 @@ impl Person for Page {
             )),
             Answer::Gone => Said::Nobody("the question was withdrawn".to_owned()),
             Answer::Failed(error) => Said::Nobody(format!("the answer could not be read: {error}")),
+        }
+    }
+
+    fn begin(&self, question: &Question) -> Result<Asked, String> {
+        let store = Store::open(&self.folders).map_err(|error| format!("nobody could be asked: {error}"))?;
+        let asked = store.ask(question).map_err(|refused| refused.to_string())?;
+        if matches!(asked, Asked::Waiting(_)) {
+            (self.summon)(&self.folders);
+            super::complain("policy wrap: a call waits for you; `policy approvals` shows it");
+        }
+        Ok(asked)
+    }
+
+    fn said(&self, ticket: &Ticket, verdict: Verdict) -> Said {
+        let store = match Store::open(&self.folders) {
+            Ok(store) => store,
+            Err(error) => return Said::Nobody(format!("the answer could not be noted: {error}")),
+        };
+        match store.answer_ticket(ticket, verdict, Channel::Elicit) {
+            Ok(()) if verdict == Verdict::Deny => Said::Denied(place(Channel::Elicit).to_owned()),
+            Ok(()) => Said::Approved(said(Approval {
+                session: verdict == Verdict::Session,
+                channel: Channel::Elicit,
+            })),
+            // Somebody answered elsewhere meanwhile, and that answer counts.
+            Err(_) => match store.wait(ticket, Instant::now()) {
+                Answer::Approved(approval) => Said::Approved(said(approval)),
+                Answer::Denied { by } => Said::Denied(place(by).to_owned()),
+                _ => Said::Nobody("the question is no longer open".to_owned()),
+            },
         }
     }
 

@@ -77,6 +77,14 @@ pub(crate) fn members(text: &str) -> Result<Vec<Member>, Fault> {
     }
 }
 
+/// The object that a text is, without the members of these names.
+pub(crate) fn without(text: &str, names: &[&str]) -> Option<String> {
+    let all = members(text).ok()?;
+    let kept = all.iter().filter(|member| !names.contains(&member.key.as_str()));
+    let kept: Vec<&str> = kept.filter_map(|member| text.get(member.whole.clone())).collect();
+    Some(format!("{{{}}}", kept.join(",")))
+}
+
 /// Where the elements of the array that a text is stand. The text is known to be well formed.
 pub(crate) fn elements(text: &str) -> Result<Vec<Range<usize>>, Fault> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, strict: false };

@@ -257,4 +257,70 @@ mod tests {
         assert_eq!(id_in_ends(b"xx", b"yy,\"id\":\"a\"}"), Some(Id::Text("a".to_owned())));
         assert_eq!(id_in_ends(b"xx", b"yy"), None);
     }
+
+    /// What is let through says the same to a reader that takes the last of two keys and one that ignores letter case.
+    #[test]
+    fn other_readers_read_the_same() {
+        let seeds = [
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"path":"a"}}}"#,
+            r#"{"jsonrpc":"2.0","id":"x","method":"resources/read","params":{"uri":"file:///a","_meta":{"k":[1,null]}}}"#,
+        ];
+        let rounds: usize =
+            std::env::var("POLICY_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+        let parts = [
+            "\"Name\":\"x\",",
+            "\"name\":\"x\",",
+            "\\u0000",
+            "\\u006e",
+            "{",
+            "}",
+            "[",
+            "]",
+            ",",
+            ":",
+            "\"",
+            "ſ",
+            "K",
+            "1",
+            "-0",
+            "1.0",
+            "null",
+            " ",
+            "\"method\":\"ping\",",
+            "\"id\":2,",
+            "\"PARAMS\":{},",
+        ];
+        let mut state = 11u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize
+        };
+        let mut taken = 0;
+        for round in 0..40_000 * rounds {
+            let mut text = seeds[round % seeds.len()].to_owned();
+            for _ in 0..=next() % 3 {
+                let at = text.floor_char_boundary(next() % (text.len() + 1));
+                let part = parts[next() % parts.len()];
+                let end = text.floor_char_boundary((at + next() % 4 * (next() % 3)).min(text.len())).max(at);
+                text.replace_range(at..end, part);
+            }
+            let Ok(message) = Message::read(text.as_bytes(), Side::Client) else { continue };
+            taken += 1;
+            let other: serde_json::Value =
+                serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"));
+            if let Kind::Request(_, method) | Kind::Notification(method) = &message.kind {
+                assert_eq!(other["method"], *method, "{text}");
+            }
+            let loose = |key: &str| {
+                let params = other["params"].as_object()?;
+                params.iter().rfind(|(own, _)| folded(own) == folded(key)).map(|(_, value)| value.clone())
+            };
+            for key in ["name", "uri", "arguments"] {
+                let own =
+                    message.param(key).map(|text| serde_json::from_str::<serde_json::Value>(text).unwrap());
+                assert_eq!(own, loose(key), "{key}: {text}");
+            }
+        }
+        assert!(taken > 1000, "{taken}");
+    }
 }
