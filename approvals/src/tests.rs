@@ -325,7 +325,6 @@ fn one_of_many_takes_it() {
 
 /// What one of fifty processes does; run by the test below.
 #[test]
-#[ignore = "a part of fifty_processes_at_once"]
 fn one_process() {
     let Ok(number) = std::env::var("APPROVALS_NUMBER") else { return };
     let store = Store::at(Path::new(&std::env::var("APPROVALS_FOLDER").unwrap())).unwrap();
@@ -346,7 +345,7 @@ fn fifty_processes_at_once() {
     let processes: Vec<_> = (0..50)
         .map(|number| {
             std::process::Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "tests::one_process", "--ignored"])
+                .args(["--exact", "tests::one_process"])
                 .env("APPROVALS_NUMBER", number.to_string())
                 .env("APPROVALS_FOLDER", &home)
                 .stdout(std::process::Stdio::null())
