@@ -97,7 +97,7 @@ pub(crate) enum AskWay {
 /// `policy rules`.
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
-    /// Packs (`std/git`) or rules (`std/git/no-force-push`); the part behind the last slash is enough for a rule.
+    /// Packs (`std/git`), rules (`std/git/no-force-push`) or formats of secrets; the part behind the last slash is enough.
     pub(crate) names: Vec<String>,
 }
 
@@ -131,7 +131,7 @@ Examples:
     Fmt(FmtArgs),
     /// Print the .policy equivalent of an agent-firewall.yml or agentlint.yml.
     #[command(
-        after_help = "Examples:\n  policy import agent-firewall.yml > agent.policy\n  policy import agent-firewall.yml -o agent.policy"
+        after_help = "Examples:\n  policy import agent-firewall.yml > agent.policy\n  policy import agentlint.yml -o agent.policy"
     )]
     Import(ImportArgs),
     /// Let the policy of a project also allow, as its files are now.
@@ -178,12 +178,11 @@ Examples:
     /// Answer one hook event from standard input.
     #[command(after_help = "\
 Examples:
-  policy hook --host claude-code
+  policy hook --print claude-code        the settings that register it
+  policy hook --host claude-code < event.json
   policy hook --host generic --policy team.policy < event.json
 
-Claude Code calls it when `~/.claude/settings.json` says so, with the path that `command -v policy` prints:
-  {\"hooks\": {\"PreToolUse\": [{\"matcher\": \"*\", \"hooks\": [
-    {\"type\": \"command\", \"command\": \"/usr/local/bin/policy\", \"args\": [\"hook\", \"--host\", \"claude-code\"], \"timeout\": 600, \"onFailure\": \"block\"}]}]}}
+A host calls it when its settings say so; `--print` prints them for this program, and says which file they belong to.
 Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and read the `decision`: `--host generic`")]
     Hook(HookArgs),
     /// Show the log of decisions.
@@ -191,7 +190,7 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
         after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json"
     )]
     Audit(AuditArgs),
-    /// Do not show the warnings and remarks of a rule for a session; errors are always shown.
+    /// Hide the warnings and remarks of a rule in this project or one session; errors are always shown.
     #[command(
         after_help = "Examples:\n  policy suppress drift-detector\n  policy suppress --list\n  policy suppress --remove drift-detector\n  policy suppress drift-detector --session 0f3c --host claude-code"
     )]

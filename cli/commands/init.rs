@@ -67,7 +67,7 @@ fn said(file: &str, found: &[&Sign], grants: String) -> String {
     text.push_str(&format!(
         "  {grants}\n\
          next\n  policy explain                                what holds here\n  policy check bash '{{\"command\": \"git push -f\"}}'   ask what a call gets\n  \
-         policy hook --help                            how to register it with your agent\n"
+         policy hook --print claude-code               the settings that register it (codex, cursor, gemini)\n"
     ));
     text
 }

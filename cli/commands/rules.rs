@@ -7,6 +7,7 @@ use crate::context::Context;
 use crate::output::{Failure, OK, Outcome, print};
 use policy_compiler::pages::{self, Summary};
 use serde_json::json;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Runs the command.
@@ -20,7 +21,8 @@ pub(crate) fn run(args: &RulesArgs, context: &Context) -> Outcome {
             list(&mut out, &all);
         }
     }
-    for name in &args.names {
+    for name in args.names.iter().map(|name| whole(name)) {
+        let name = name.as_ref();
         let of_pack = |rule: &&Summary| rule.name.rsplit_once('/').is_some_and(|(pack, _)| pack == name);
         let named = named(name, &all);
         if context.output.json() {
@@ -33,7 +35,7 @@ pub(crate) fn run(args: &RulesArgs, context: &Context) -> Outcome {
         }
         let parts = match pages::page(name) {
             Some(page) => vec![page],
-            None => named.iter().filter_map(|rule| pages::rule(rule)).collect(),
+            None => named.iter().filter_map(|rule| pages::rule(rule)).chain(format(name)).collect(),
         };
         if parts.is_empty() {
             return Err(unknown(name, &all));
@@ -44,6 +46,27 @@ pub(crate) fn run(args: &RulesArgs, context: &Context) -> Outcome {
     Ok(OK)
 }
 
+/// A pack of std may be named without `std/`.
+fn whole(name: &str) -> Cow<'_, str> {
+    let pack = format!("std/{name}");
+    match policy_compiler::PACKS.iter().any(|(own, _)| *own == pack) {
+        true => Cow::Owned(pack),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// The part of the page of secrets that has a format.
+fn format(name: &str) -> Option<String> {
+    let page = pages::page(SECRETS)?;
+    let head = format!("## secret `{}`\n", name.rsplit('/').next()?);
+    let mut parts = page.split_inclusive('\n').skip_while(|line| *line != head);
+    let first = parts.next()?;
+    Some(std::iter::once(first).chain(parts.take_while(|line| !line.starts_with("## "))).collect())
+}
+
+/// The pack of data that has no rules.
+const SECRETS: &str = "std/secret-formats";
+
 fn list(out: &mut String, all: &[Summary]) {
     let widest = all.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
     for (pack, _) in policy_compiler::PACKS {
@@ -51,6 +74,10 @@ fn list(out: &mut String, all: &[Summary]) {
         let sentence = pages::sentence(pack).unwrap_or_default();
         if !sentence.is_empty() {
             let _ = writeln!(out, "  {sentence}");
+        }
+        if *pack == SECRETS {
+            let formats = pages::page(pack).map_or(0, |page| page.matches("\n## secret `").count());
+            let _ = writeln!(out, "  {formats} formats, on its page: policy rules {pack}");
         }
         let own = |rule: &&Summary| rule.name.rsplit_once('/').is_some_and(|(of, _)| of == *pack);
         for rule in all.iter().filter(own) {

@@ -39,10 +39,30 @@ pub(crate) fn run(args: &SuppressArgs, context: &Context) -> Outcome {
         return Ok(OK);
     }
     let rule = args.rule.as_deref().unwrap_or_default();
-    let rule = named(rule, &engine.rules_at(&cwd), "is no rule that holds here")?;
+    let rule = named(rule, &engine.rules_at(&cwd), "is no rule that holds here").map_err(|failure| {
+        let help = if failure.message.contains("; write ") { String::new() } else { elsewhere(rule) };
+        Failure { message: format!("{}{help}", failure.message), ..failure }
+    })?;
     Sqlite.suppress(&entry, Suppress::Add(&rule)).map_err(failed)?;
-    context.output.remark(&format!("`{rule}` shows no warnings and remarks any more; its errors are shown"));
+    context.output.remark(&format!("`{rule}` shows no warnings and remarks any more, until `policy suppress --remove {rule}`; its errors are shown"));
     Ok(OK)
+}
+
+/// Which packs have a rule of this name that nothing here uses.
+fn elsewhere(rule: &str) -> String {
+    let mut packs: Vec<String> = policy_compiler::pages::summaries()
+        .into_iter()
+        .filter_map(|own| {
+            own.name.rsplit_once('/').map(|(pack, name)| (pack.to_owned(), name.to_owned(), own.name.clone()))
+        })
+        .filter(|(_, name, full)| name == rule || full == rule)
+        .map(|(pack, ..)| format!("`{pack}`"))
+        .collect();
+    packs.dedup();
+    match packs.as_slice() {
+        [] => "; `policy explain` names those that do".to_owned(),
+        packs => format!("; {} has it, which no policy here uses", packs.join(" or ")),
+    }
 }
 
 /// The full name of a rule.

@@ -7,14 +7,20 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     let wanted: Vec<char> = name.chars().take(64).flat_map(char::to_lowercase).collect();
     let limit = (wanted.len() / 3).max(1);
     let mut best: Option<(usize, &str)> = None;
+    // The shortest that begins so, for a name that was cut short.
+    let mut first: Option<(usize, &str)> = None;
     for candidate in candidates {
         let other: Vec<char> = candidate.chars().take(64).flat_map(char::to_lowercase).collect();
         let distance = distance(&wanted, &other);
         if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
+        if other.starts_with(&wanted) && first.is_none_or(|(least, _)| other.len() < least) {
+            first = Some((other.len(), candidate));
+        }
     }
-    best.map(|(_, candidate)| candidate)
+    let (best, begun) = (best.map(|(_, candidate)| candidate), wanted.len() >= 4);
+    best.or_else(|| first.filter(|_| begun).map(|(_, candidate)| candidate))
 }
 
 /// Edit distance with exchanged neighbors counted once.
@@ -115,6 +121,8 @@ mod tests {
     fn nearest_name() {
         assert_eq!(nearest("std/gti", ["std/git", "std/self"]), Some("std/git"));
         assert_eq!(nearest("banana", ["std/git"]), None);
+        assert_eq!(nearest("pre_tool", ["pre_tool_use_and_more", "pre_tool_use"]), Some("pre_tool_use"));
+        assert_eq!(nearest("std", ["std/git/no-force-push"]), None);
         assert_eq!(nearest("shels", ["shells", "shell"]), Some("shells"));
     }
 

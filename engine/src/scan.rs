@@ -51,7 +51,10 @@ impl Sieve {
     pub fn new(layers: &[Rc<Layer>], root: &Path, home: &Path) -> Result<Sieve, String> {
         let mut tables = Vec::new();
         for layer in layers {
-            let bytes = layer.table.as_ref().map_err(|cause| format!("{}: {cause}", layer.name))?;
+            let bytes = layer.table.as_ref().map_err(|cause| match cause.contains(&layer.name) {
+                true => cause.clone(),
+                false => format!("{}: {cause}", layer.name),
+            })?;
             let table = bytes.table().map_err(|error| format!("{}: {error}", layer.name))?;
             if table.looks_at_texts() {
                 tables.push((bytes.bytes().to_vec(), layer.restricted));

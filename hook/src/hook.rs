@@ -45,7 +45,10 @@ pub fn run(
         Some((_, Some(host))) => host,
         // No host, no reply that it would understand: but nearly all of them take exit 2 for a refusal.
         Some((name, None)) => return no_host(&format!("`{name}` is no host; they are {}", hosts())),
-        None => return no_host(&format!("`--host NAME` is missing; the hosts are {}", hosts())),
+        None => {
+            let cause = words.err().map_or(String::new(), |(_, cause)| format!("{cause}; "));
+            return no_host(&format!("{cause}`--host NAME` is missing; the hosts are {}", hosts()));
+        }
     };
     guard(host);
     let reply = match words {
@@ -193,10 +196,16 @@ fn answer(
         (None, Flavor::Policy) => folders.audit(),
         (None, Flavor::AgentFirewall) => call.cwd.join("agent-firewall-audit.jsonl"),
     };
+    let by_hand = match &words.policy {
+        Some(file) => format!("policy check bash '{{}}' --policy {}", file.display()),
+        None => "policy check bash '{}'".to_owned(),
+    };
     policy_engine::doing::on_compile(move || {
         prepare(
             host,
-            "it was still compiling a policy; a person can run `policy compile` and make it smaller",
+            &format!(
+                "it was still compiling a policy; a person can run `{by_hand}` in this folder once: that waits, and keeps what it compiled"
+            ),
         );
     });
     prepare(host, "it was still deciding the call");

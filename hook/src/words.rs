@@ -20,6 +20,8 @@ pub(crate) struct Words {
     pub(crate) cache: Option<PathBuf>,
 }
 
+const KNOWN: &str = "--host, --policy, --as, --audit, --config, --state and --cache";
+
 /// Reads the words by hand: a mistake is the host's fail-closed reply, so the host is looked for first.
 pub(crate) fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
     let mut out = Words::default();
@@ -41,7 +43,10 @@ pub(crate) fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, S
             continue;
         }
         let Some(value) = attached.or_else(|| rest.next().cloned()) else {
-            wrong.get_or_insert(format!("`{name}` needs a value"));
+            wrong.get_or_insert(match name.as_str() {
+                "--print" => "`--print` needs the name of a host".to_owned(),
+                _ => format!("`{name}` needs a value"),
+            });
             break;
         };
         let text = || value.to_str().map(str::to_string).ok_or("cannot be used");
@@ -56,8 +61,12 @@ pub(crate) fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, S
             "--config" => file().and_then(|path| once(&mut out.config, path)),
             "--state" => file().and_then(|path| once(&mut out.state, path)),
             "--cache" => file().and_then(|path| once(&mut out.cache, path)),
+            "--print" => {
+                wrong.get_or_insert("`--print NAME` only stands alone behind `hook`".to_owned());
+                Ok(())
+            }
             _ => {
-                wrong.get_or_insert(format!("`{name}` is not known here"));
+                wrong.get_or_insert(format!("`{name}` is not known here; known are {KNOWN}"));
                 Ok(())
             }
         };

@@ -46,9 +46,11 @@ pub(super) fn write(file: &Path, scanned: &[Scanned]) -> Result<usize, Failure> 
 /// Takes what is old away; how many there were.
 pub(super) fn take_away(file: &Path, scanned: &mut Vec<Scanned>) -> Result<usize, Failure> {
     let wrong = |why: String| Failure::usage(format!("`{}`: {why}", file.display()));
+    let help = "`--update-baseline` writes one of what is found now";
     let (text, _) = open::read(file, Care::Named, open::MAX_FILE_BYTES)
-        .map_err(|error| Failure::usage(error.to_string()))?;
-    let value = policy_hosts::event::strict_json(&text).map_err(|error| wrong(error.to_string()))?;
+        .map_err(|error| Failure::usage(format!("{error}; {help}")))?;
+    let value = policy_hosts::event::strict_json(&text)
+        .map_err(|error| wrong(format!("it is no baseline: {error}; {help}")))?;
     if value.get("version").and_then(Value::as_u64) != Some(1) {
         return Err(wrong(
             "it is no baseline of version 1; write it again with `--update-baseline`".to_owned(),

@@ -53,7 +53,14 @@ fn human(scanned: &[Scanned], files: usize, old: usize, output: Output) {
     let [infos, warnings, errors] = counts;
     if !output.quiet {
         let old = if old > 0 { format!(", {old} old ones left out") } else { String::new() };
-        text.push_str(&format!("{files} files: {errors} errors, {warnings} warnings, {infos} infos{old}\n"));
+        let told = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        text.push_str(&format!(
+            "{}: {}, {}, {}{old}\n",
+            told(files, "file"),
+            told(errors, "error"),
+            told(warnings, "warning"),
+            told(infos, "info")
+        ));
     }
     write(&text);
 }

@@ -160,7 +160,12 @@ impl Builder<'_> {
             let near = nearest(name, self.policy.secrets.iter().map(|secret| secret.name.as_str()));
             self.sink.push(match near {
                 Some(near) => error.with_help(format!("write `{near}`")),
-                None => error.with_help("add `use std/secrets`, or a block `secret NAME { … }`"),
+                None if self.policy.secrets.is_empty() => {
+                    error.with_help("add `use std/secrets`, or a block `secret NAME { … }`")
+                }
+                None => error.with_help(
+                    "`policy rules std/secret-formats` names those of std; or write a block `secret NAME { … }`",
+                ),
             });
         }
         if wanted.is_none() && found.is_empty() {
