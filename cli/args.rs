@@ -112,7 +112,8 @@ pub(crate) enum Command {
 Examples:
   policy rules                           every pack and every rule, a line each
   policy rules std/git                   the page of a pack
-  policy rules std/git/no-force-push     one rule")]
+  policy rules std/git/no-force-push     one rule
+  policy rules checks                    what `check` lines can name")]
     Rules(RulesArgs),
     /// Check a policy, run its tests and write its table.
     #[command(after_help = "\

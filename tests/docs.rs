@@ -91,6 +91,16 @@ fn docs_rules() {
     page("rules/README.md", &index);
 }
 
+#[test]
+fn docs_checks() {
+    let made = pages::checks();
+    let (title, rest) = made.split_once("\n\n").unwrap();
+    let origin = format!(
+        "`policy rules checks` prints the same. Generated from `checks/src/catalog.rs`; `{REFRESH}` writes it."
+    );
+    page("checks.md", &format!("{title}\n\n{origin}\n\n{rest}"));
+}
+
 /// What a page says about allowing a rule is a policy that compiles.
 #[test]
 fn docs_allow_what_they_say() {

@@ -21,7 +21,11 @@ pub(crate) fn run(args: &RulesArgs, context: &Context) -> Outcome {
             list(&mut out, &all);
         }
     }
-    for name in args.names.iter().map(|name| whole(name)) {
+    if args.names.iter().any(|name| name == "checks") && !context.output.json() {
+        out += &pages::checks();
+    }
+    let names = args.names.iter().filter(|name| *name != "checks" || context.output.json());
+    for name in names.map(|name| whole(name)) {
         let name = name.as_ref();
         let of_pack = |rule: &&Summary| rule.name.rsplit_once('/').is_some_and(|(pack, _)| pack == name);
         let named = named(name, &all);

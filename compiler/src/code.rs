@@ -103,6 +103,7 @@ codes! {
     LineWithoutEffect = "policy::lint::line-without-effect", "A line never changes an answer.";
     OpenAllowRunsCode = "policy::lint::open-allow-runs-code", "An open grant takes flags that run, write or send something.";
     ShadowedRule = "policy::lint::shadowed-rule", "A rule can never decide.";
+    SilentCheck = "policy::lint::silent-check", "A check says nothing at the events of its guard.";
     Twice = "policy::lint::twice", "A block has the same pattern twice.";
     UnanchoredDomain = "policy::lint::unanchored-domain", "A host pattern also matches other owners' hosts.";
     UntestedBlock = "policy::lint::untested-block", "A block has no test.";

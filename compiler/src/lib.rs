@@ -25,7 +25,9 @@ mod text;
 pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{Before, ExpectCase, check_expects};
-pub use lower::content::{DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES};
+pub use lower::checks::{
+    CLASSES, DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES, checks,
+};
 pub use packs::{PACKS, pack};
 pub use resolve::Load;
 pub use secrets::{SecretCase, check_secrets};

@@ -3,6 +3,7 @@
 //! INVARIANT: everything a page says is written in the pack; `docs/rules` and `policy rules` say the same.
 
 use crate::packs::PACKS;
+use policy_checks::Subject as Subject_;
 use policy_grammar::ast::{Block, BlockKind, File, Item, Scopes, Subject, Verb};
 use policy_grammar::source::{FileId, Span};
 use std::fmt::Write as _;
@@ -35,6 +36,40 @@ pub fn rule(name: &str) -> Option<String> {
     let mut page = Page { pack, text, out: String::new() };
     page.named(&file.items, own);
     (!page.out.is_empty()).then(|| page.out.trim_end().to_owned() + "\n")
+}
+
+/// The page of the checks that a line can name.
+#[must_use]
+pub fn checks() -> String {
+    let mut out = "# Checks\n\nWhat `check NAME with OPTION VALUE, …` in a guard asks, for what no pattern can say. A check speaks at the events of \
+                   its guard; where `speaks at` names some, at those of them. An option that is not given has the value in brackets.\n"
+        .to_owned();
+    for check in crate::lower::checks::checks() {
+        let subject = match check.subject {
+            _ if check.name == crate::PATCH_INSPECTION => "a patch",
+            _ if check.name == crate::INJECTED_ORDERS => "any text: files, prompts, what tools give back",
+            Subject_::Text => "a file that a call writes",
+            Subject_::Command => "a command",
+            Subject_::Both => "a file that a call writes, or a command",
+        };
+        let _ = write!(out, "\n## `{}`\n\n{} Looks at {subject}", check.name, check.summary);
+        if !check.events.is_empty() {
+            let _ = write!(out, "; speaks at {}", check.events.join(", "));
+        }
+        out.push_str(".\n");
+        let start = if check.options.is_empty() { "" } else { "\n" };
+        out.push_str(start);
+        for spec in check.options {
+            let kind = match spec.kind {
+                policy_checks::OptionKind::Int => "number",
+                policy_checks::OptionKind::Text => "text",
+                policy_checks::OptionKind::List => "list",
+                policy_checks::OptionKind::Bool => "on or off",
+            };
+            let _ = writeln!(out, "- `{}` ({kind}; {}): {}", spec.name, spec.default, spec.summary);
+        }
+    }
+    out
 }
 
 /// The first sentence of a pack's page.

@@ -161,3 +161,12 @@ fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
     }));
     remarks
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_classes_of_a_policy_are_those_of_the_check() {
+        let classes: Vec<&str> = policy_injection::CLASSES.iter().map(|(class, _)| *class).collect();
+        assert_eq!(classes, policy_compiler::CLASSES);
+    }
+}

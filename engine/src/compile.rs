@@ -193,9 +193,8 @@ pub fn read_agentlint(
     let pack =
         |name: &str| policy_compiler::PACKS.iter().find(|(pack, _)| *pack == name).map(|(_, text)| *text);
     let options = |name: &str| {
-        let own = policy_compiler::OWN_CHECKS.iter().find(|(own, _)| *own == name);
-        let own = own.map_or(Vec::new(), |(_, options)| options.to_vec());
-        policy_checks::find(name).map_or(own, |check| check.options.iter().map(|spec| spec.name).collect())
+        let check = policy_compiler::checks().find(|check| check.name == name);
+        check.map_or(Vec::new(), |check| check.options.iter().map(|spec| spec.name).collect())
     };
     agentlint::read(file, text, &mut agentlint::Around { pack: &pack, options: &options, stack })
 }

@@ -1,6 +1,6 @@
-//! What lines say about texts: secrets, and checks.
+//! What lines say about texts: secrets.
 //!
-//! INVARIANT: a secret that nothing can find, a name that no block has and an option that cannot be read are errors.
+//! INVARIANT: a secret that nothing can find and a name that no block has are errors.
 
 use super::subject::{Found, Lowered};
 use super::{Builder, number};
@@ -12,25 +12,8 @@ use crate::secrets::SecretCase;
 use crate::text::nearest;
 use policy_grammar::ast::{self, SecretPart};
 use policy_grammar::source::Span;
-use policy_runtime::outside::{FIELD, OPTION};
 use policy_runtime::secret::Checksum;
 use policy_scan::build::{BuildError, BuildErrorKind, Builder as Builder_};
-
-/// The check that looks for orders to an agent in what it reads.
-pub const INJECTED_ORDERS: &str = "injected-orders";
-/// The check that applies a patch to the files that it names.
-pub const PATCH_INSPECTION: &str = "codex-patch-inspection";
-/// The check that looks for files which commands write.
-pub const SHELL_WRITES: &str = "no-bash-file-write";
-/// The check that looks for changes to infrastructure that nobody has seen.
-pub const DRY_RUN: &str = "dry-run-required";
-/// Checks that need more than a text, each with its options, all of them lists.
-pub const OWN_CHECKS: [(&str, &[&str]); 4] = [
-    (INJECTED_ORDERS, &["classes"]),
-    (SHELL_WRITES, &["allow", "safe"]),
-    (DRY_RUN, &[]),
-    (PATCH_INSPECTION, &[]),
-];
 
 /// Bytes of a name behind the keyword in it.
 const MOST_BETWEEN: usize = 24;
@@ -187,116 +170,6 @@ impl Builder<'_> {
         Lowered { kind: ir::Kind::Content, arg: String::new(), patterns, excepts: Vec::new() }
     }
 
-    /// `check NAME with …`.
-    pub(super) fn check_line(
-        &mut self,
-        name: &ast::Text,
-        options: &[ast::CheckOption],
-        span: Span,
-    ) -> Lowered {
-        let known = policy_checks::find(&name.node);
-        if known.is_none() && !OWN_CHECKS.iter().any(|(own, _)| *own == name.node) {
-            let error = Code::UnknownCheck.error(
-                format!("no check is named `{}`", name.node),
-                name.span,
-                "not a check",
-            );
-            let mut names: Vec<&str> = policy_checks::CHECKS.iter().map(|check| check.name).collect();
-            names.extend(OWN_CHECKS.map(|(own, _)| own));
-            self.sink.push(match nearest(&name.node, names.iter().copied()) {
-                Some(near) => error.with_help(format!("write `{near}`")),
-                None => error.with_help(format!("the checks are {}", names.join(", "))),
-            });
-        }
-        let mut text = String::new();
-        for option in options {
-            self.option(name, known, option);
-            if !text.is_empty() {
-                text.push(OPTION);
-            }
-            text.push_str(&option.name.node);
-            text.push(FIELD);
-            match &option.value {
-                ast::CheckValue::Number(value) => {
-                    if value.node.parse::<i64>().is_err() {
-                        self.sink.push(
-                            Code::BadPattern
-                                .error("an option takes a whole number", value.span, "not a whole number")
-                                .with_help("write digits only, such as `500`"),
-                        );
-                    }
-                    text.push('n');
-                    text.push_str(&value.node);
-                }
-                ast::CheckValue::Quoted(value) | ast::CheckValue::Word(value) => {
-                    text.push('t');
-                    text.push_str(&plain(&value.node));
-                }
-                ast::CheckValue::List(values, _) => {
-                    text.push('l');
-                    let values: Vec<String> = values.iter().map(|value| plain(&value.node)).collect();
-                    text.push_str(&values.join(&FIELD.to_string()));
-                }
-            }
-        }
-        let matcher = ir::Matcher::Check(text);
-        let found = Found { text: format!("check {}", name.node), matcher, words: 0, bytes: 0, span };
-        Lowered { kind: ir::Kind::Check, arg: name.node.clone(), patterns: vec![found], excepts: Vec::new() }
-    }
-
-    /// Says what is wrong with an option of a check.
-    fn option(&mut self, name: &ast::Text, known: Option<&policy_checks::Check>, option: &ast::CheckOption) {
-        use policy_checks::OptionKind;
-        let spec =
-            |wanted: &str| known.and_then(|check| check.options.iter().find(|spec| spec.name == wanted));
-        let own_check = OWN_CHECKS.iter().find(|(own, _)| *own == name.node).map(|(_, options)| *options);
-        let own = own_check.is_some_and(|options| options.contains(&option.name.node.as_str()));
-        let Some(spec) = spec(&option.name.node) else {
-            if own || (known.is_none() && own_check.is_none()) {
-                return;
-            }
-            let names = known.map_or(own_check.unwrap_or_default().to_vec(), |check| {
-                check.options.iter().map(|o| o.name).collect()
-            });
-            let error = Code::UnknownCheck.error(
-                format!("`{}` has no option `{}`", name.node, option.name.node),
-                option.name.span,
-                "not an option",
-            );
-            let help = match nearest(&option.name.node, names.iter().copied()) {
-                Some(near) => format!("write `{near}`"),
-                None if names.is_empty() => "it takes no options".to_owned(),
-                None => format!("its options are {}", names.join(", ")),
-            };
-            self.sink.push(error.with_help(help));
-            return;
-        };
-        let fits = matches!(
-            (spec.kind, &option.value),
-            (OptionKind::Int, ast::CheckValue::Number(_))
-                | (OptionKind::Text, ast::CheckValue::Quoted(_) | ast::CheckValue::Word(_))
-                | (OptionKind::List, ast::CheckValue::List(..) | ast::CheckValue::Quoted(_))
-        ) || matches!((spec.kind, &option.value), (OptionKind::Bool, ast::CheckValue::Word(word))
-            if ["on", "off", "yes", "no", "true", "false"].contains(&word.node.as_str()));
-        if !fits {
-            let wanted = match spec.kind {
-                OptionKind::Int => "a whole number, such as `500`",
-                OptionKind::Text => "a text in quotes",
-                OptionKind::List => "a list of texts, such as `[\"a\", \"b\"]`",
-                OptionKind::Bool => "`on` or `off`",
-            };
-            self.sink.push(
-                Code::UnknownCheck
-                    .error(
-                        format!("`{}` takes {wanted}", option.name.node),
-                        option.name.span,
-                        "another kind of value",
-                    )
-                    .with_help(spec.summary),
-            );
-        }
-    }
-
     /// Whether the scanner can look for a pattern in bounded work; says why not.
     pub(super) fn lookable(&mut self, pattern: &ast::Text) -> bool {
         let Err(error) = Builder_::new().add(0, &pattern.node).map(|_| ()) else { return true };
@@ -353,11 +226,6 @@ fn is_named(wanted: &str, name: &str) -> bool {
         Some(begin) => name.starts_with(begin),
         None => wanted == name,
     }
-}
-
-/// A text of an option without the characters that stand between options.
-fn plain(text: &str) -> String {
-    text.replace([OPTION, FIELD], " ")
 }
 
 /// Patterns that stand behind one of the keywords on the same line; without patterns, any value that is given to it.

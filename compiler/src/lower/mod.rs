@@ -3,6 +3,7 @@
 //! INVARIANT: patterns leave sorted by rank; whatever cannot be enforced is an error here, never left out.
 
 mod block;
+pub(crate) mod checks;
 pub(crate) mod content;
 mod line;
 mod past;

@@ -85,7 +85,7 @@ impl Builder<'_> {
             }
             ast::Subject::Check { name, options } => {
                 self.in_guard(home, (span, grant), "check")?;
-                Some(self.check_line(name, options, span))
+                Some(self.check_line(home, name, options, span))
             }
             // The others were refused before.
             _ => None,
