@@ -238,7 +238,15 @@ fn first(question: &Question) -> Answer {
 
 /// Whether a tool that gave something back says itself that it failed.
 fn failed(output: &Value) -> bool {
-    let Value::Object(fields) = output else { return false };
+    let fields = match output {
+        Value::Object(fields) => fields,
+        Value::String(text) => return says_so(text),
+        _ => return false,
+    };
+    let shown = ["output", "llmContent", "text"].iter().filter_map(|name| fields.get(*name)?.as_str());
+    if shown.into_iter().any(says_so) {
+        return true;
+    }
     let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|name| fields.get(*name)?.as_i64());
     let says = |name: &str, wanted: bool| fields.get(name).and_then(Value::as_bool) == Some(wanted);
     code.is_some_and(|code| code != 0)
@@ -247,6 +255,23 @@ fn failed(output: &Value) -> bool {
         || says("isError", true)
         || says("interrupted", true)
         || fields.get("error").is_some_and(|error| !matches!(error, Value::Null | Value::Bool(false)))
+}
+
+/// Whether what a host shows of a command says with what it ended: some hosts tell it in no other way.
+fn says_so(text: &str) -> bool {
+    const BEFORE: [&str; 4] =
+        ["exit code:", "process exited with code", "command exited with code", "exit status:"];
+    text.lines().any(|line| {
+        let line = line.trim_start();
+        BEFORE.iter().any(|before| {
+            let begins = line.get(..before.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(before));
+            let code = line.get(before.len()..).unwrap_or_default().split_whitespace().next();
+            begins
+                && code.is_some_and(|code| {
+                    code.trim_end_matches(['.', ',', ')']).parse::<i64>().is_ok_and(|code| code != 0)
+                })
+        })
+    })
 }
 
 /// The files that a call surely writes.
@@ -265,4 +290,32 @@ pub(crate) fn digests(call: &Call) -> (u64, u64) {
     let tool = format!("{server}\0{}", call.tool).to_lowercase();
     let all = format!("{tool}\0{}", call.arguments);
     (checksum(tool.as_bytes()), checksum(all.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_command_that_failed_is_no_success_however_its_host_says_so() {
+        for failing in [
+            json!({"exit_code": 1}),
+            json!({"error": "x"}),
+            json!("Exit code: 1\nWall time: 1 s\nOutput:\n2 failed"),
+            json!("Process exited with code 2."),
+            json!({"llmContent": "Output: (empty)\nExit Code: 101\nProcess Group PGID: 1"}),
+            json!({"output": "  exit code: -1"}),
+        ] {
+            assert!(failed(&failing), "{failing}");
+        }
+        for fine in [
+            json!(""),
+            json!("Exit code: 0\nOk"),
+            json!({"llmContent": "see exit code: 1"}),
+            json!({"stdout": "exit code: é"}),
+        ] {
+            assert!(!failed(&fine), "{fine}");
+        }
+    }
 }

@@ -71,7 +71,11 @@ pub fn remember(
 
 fn prune(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
-    for entry in entries.take(PRUNED).flatten() {
+    // Not the record of what happened, which lies there too and has files beside it that must not outlive each other.
+    let ours = |entry: &std::fs::DirEntry| {
+        Path::new(&entry.file_name()).extension().is_some_and(|end| end == "json")
+    };
+    for entry in entries.take(PRUNED).flatten().filter(ours) {
         let age = entry
             .metadata()
             .and_then(|m| m.modified())
@@ -98,6 +102,21 @@ mod tests {
         assert_ne!(remember(&folders, ("h", "t"), Path::new("/b"), &[]).unwrap(), first);
         let lower = |session: &str| record_file(&folders, "h", session).to_string_lossy().to_lowercase();
         assert_ne!(lower("s"), lower("S"));
+    }
+
+    #[test]
+    fn what_happened_is_not_thrown_away_with_old_sessions() {
+        let scratch = Scratch::new("session-prune");
+        let folders = Folders::under(&scratch.folder("home"));
+        remember(&folders, ("h", "s"), Path::new("/a"), &[]).unwrap();
+        let folder = folders.state.join("sessions");
+        for name in ["record.db", "record.db-wal", "old.json"] {
+            let file = std::fs::File::create(folder.join(name)).unwrap();
+            file.set_modified(SystemTime::now() - 2 * KEPT).unwrap();
+        }
+        remember(&folders, ("h", "t"), Path::new("/a"), &[]).unwrap();
+        let is_there = |name: &str| folder.join(name).exists();
+        assert!(is_there("record.db") && is_there("record.db-wal") && !is_there("old.json"));
     }
 
     #[test]

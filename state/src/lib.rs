@@ -120,7 +120,8 @@ fn with_end<T>(
     let mut connection = file::open(&entry.state)?;
     let path = policy_engine::past::record_file(&entry.state);
     inside(&mut connection, entry, keep, work).map_err(|error| {
-        format!("`{}`: {error}; a damaged record can be removed by a person", path.display())
+        let told = file::told(&path, &error);
+        format!("`{}`: {told}; a damaged record can be removed by a person", path.display())
     })
 }
 

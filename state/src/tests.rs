@@ -183,3 +183,20 @@ fn what_cannot_be_used_is_an_error() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
     assert!(ask().unwrap_err().contains("other users"));
 }
+
+#[test]
+fn a_record_that_is_held_is_told_and_waited_for_once() {
+    let state = folder("held");
+    let ask = || Sqlite.ask(&entry(&state, "s", 1), &[count(7, Adds::New(1), Window::Session)]);
+    ask().unwrap();
+    let holder = Connection::open(record_file(&state)).unwrap();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let (begun, cause) = (std::time::Instant::now(), ask().unwrap_err());
+    assert!(cause.contains("another process has held it"), "{cause}");
+    let first = begun.elapsed();
+    let note = Note { wrote: vec!["/p/a".to_owned()], ..Note::default() };
+    assert!(Sqlite.record(&entry(&state, "s", 1), &note).is_err() && ask().is_err());
+    assert!(begun.elapsed() - first < first, "the second and third wait together are shorter than the first");
+    holder.execute_batch("ROLLBACK").unwrap();
+    ask().unwrap();
+}

@@ -168,6 +168,11 @@ pub(super) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
 
 /// Edits (insert, remove, replace, swap neighbors) from one word to the other.
 pub(crate) fn distance(left: &str, right: &str) -> usize {
+    // Words of very different lengths are far apart whatever their letters are; a key may be as long as its file.
+    let far = (left.len() / 4).abs_diff(right.len());
+    if left.len() / 4 > right.len() && far > 1 + right.len() / 4 {
+        return far;
+    }
     let left: Vec<char> = left.to_lowercase().chars().collect();
     let right: Vec<char> = right.chars().collect();
     let mut before: Vec<usize> = Vec::new();

@@ -130,7 +130,17 @@ impl Reader {
         self.push(error);
     }
 
+    /// Whether there is no room for one more message, which then need not be made: there may be as many as the file has keys.
+    fn full(&mut self) -> bool {
+        let full = self.diagnostics.len() >= MAX_DIAGNOSTICS;
+        self.dropped += usize::from(full);
+        full
+    }
+
     fn unknown(&mut self, what: &str, name: &str, span: Span, known: &[&str]) {
+        if self.full() {
+            return;
+        }
         let near = known.iter().map(|k| (distance(name, k), *k)).min_by_key(|(far, _)| *far);
         let help = match near {
             Some((far, near)) if far <= 1 + near.len() / 4 => format!("did you mean `{near}`?"),
@@ -341,7 +351,7 @@ impl Reader {
                 if !wish.off {
                     self.left(&format!("`{id}`"), key.span, instead);
                 }
-            } else {
+            } else if !self.full() {
                 let known: Vec<&str> = ids.iter().chain(&others).map(String::as_str).collect();
                 let near = known.iter().map(|k| (distance(id, k), *k)).min_by_key(|(far, _)| *far);
                 let help = match near {

@@ -41,7 +41,9 @@ const LISTS: &[Added] = &[
         globs::path(name).map(|glob| format!("{}/**", glob.trim_end_matches("/**")))
     }),
     ("no-destructive-commands", "safe_path_prefixes", "safe-rm-targets", |prefix| {
-        prefix.starts_with('/').then(|| format!("{}/**", prefix.trim_end_matches('/')))
+        // What it names is written into a text of the language, as the paths of all options are.
+        let glob = globs::path(prefix).filter(|glob| glob.starts_with('/'))?;
+        Some(format!("{}/**", glob.trim_end_matches("/**").trim_end_matches('/')))
     }),
     ("no-network-exfil", "allowed_hosts", "hosts-of-code", |host| {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | ':');

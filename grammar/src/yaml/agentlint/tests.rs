@@ -115,3 +115,29 @@ fn what_is_not_understood_is_told() {
         assert!(!reading.broken && reading.diagnostics.len() == 1, "{text}: {:?}", reading.diagnostics);
     }
 }
+
+#[test]
+fn as_many_wrong_keys_as_fit_are_told_quickly() {
+    let keys: String = (0..60_000).map(|number| format!("  rule-{number}: true\n")).collect();
+    let many = told(&format!("rules:\n{keys}"), &[]);
+    assert!(many.broken && many.diagnostics.len() <= 100);
+    let keys: String = (0..60_000).map(|number| format!("key-{number}: true\n")).collect();
+    assert!(told(&keys, &[]).broken);
+    let long = told(&format!("rules:\n  ? {}\n  : true\n", "no-secrets".repeat(300_000)), &[]);
+    assert!(long.broken);
+}
+
+#[test]
+fn no_option_writes_lines_of_the_policy() {
+    for text in
+        ["/x\" , \"/**", "/x\"]\n\nset std/universal/no-secrets to off because \"y", "/tmp/../etc", "/a[b]"]
+    {
+        let quoted = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let quoted = format!("\"{quoted}\"");
+        let reading =
+            told(&format!("rules:\n  no-destructive-commands:\n    safe_path_prefixes: [{quoted}]\n"), &[]);
+        assert!(reading.broken, "{text}: {}", reading.policy);
+    }
+    let fine = told("rules:\n  no-destructive-commands:\n    safe_path_prefixes: [/scratch/]\n", &[]);
+    assert!(!fine.broken, "{}", fine.policy);
+}
