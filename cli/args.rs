@@ -78,8 +78,17 @@ pub(crate) struct WrapArgs {
     /// Let everything through, and record what would have held.
     #[arg(long)]
     pub(crate) observe: bool,
+    /// Put the servers of a client's settings behind `policy wrap`; all of them, or those that are named.
+    #[arg(long, value_name = "CLIENT", conflicts_with_all = ["uninstall", "command"])]
+    pub(crate) install: Option<String>,
+    /// Take them out again.
+    #[arg(long, value_name = "CLIENT", conflicts_with = "command")]
+    pub(crate) uninstall: Option<String>,
+    /// Servers for `--install` and `--uninstall`.
+    #[arg(value_name = "SERVER")]
+    pub(crate) servers: Vec<String>,
     /// The server's command line.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present_any = ["install", "uninstall"], value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
 
@@ -209,6 +218,7 @@ The project is AGENTLINT_PROJECT_DIR, CLAUDE_PROJECT_DIR or the working director
 Examples:
   policy wrap --name fs -- npx -y @modelcontextprotocol/server-filesystem .
   policy wrap --policy team.policy --name db --observe -- ./db-server
+  policy wrap --install cursor           the servers of Cursor's settings; --uninstall cursor takes them out
 
 In a client's settings the server's own command goes behind `--`; docs/gateway.md has every client")]
     Wrap(WrapArgs),

@@ -6,5 +6,6 @@
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+pub mod install;
 pub mod mcp;
 pub mod wrap;

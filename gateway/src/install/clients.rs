@@ -1,0 +1,103 @@
+//! Where clients keep their servers.
+//!
+//! INVARIANT: data; a client that is not here is not touched.
+
+use std::path::{Path, PathBuf};
+
+/// How a client writes a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// JSON: `"name": { "command": "…", "args": [ … ] }`.
+    Entries,
+    /// JSON: `"name": { "command": [ … ] }`.
+    CommandList,
+    /// TOML: `[mcp_servers.name]` with `command` and `args`.
+    Toml,
+}
+
+/// A client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Client {
+    /// Its name on our command line.
+    pub name: &'static str,
+    /// The key under which its servers stand.
+    pub key: &'static str,
+    /// How it writes them.
+    pub shape: Shape,
+    /// Its files: `~/` is the home, `./` the project.
+    files: &'static [&'static str],
+}
+
+impl Client {
+    /// Its files on this machine, whether they are there or not.
+    #[must_use]
+    pub fn files(&self, home: &Path, project: &Path) -> Vec<PathBuf> {
+        let place = |file: &&str| match (file.strip_prefix("~/"), file.strip_prefix("./")) {
+            (Some(rest), _) => home.join(rest),
+            (_, Some(rest)) => project.join(rest),
+            _ => PathBuf::from(file),
+        };
+        self.files.iter().map(place).collect()
+    }
+}
+
+const fn entries(name: &'static str, key: &'static str, files: &'static [&'static str]) -> Client {
+    Client { name, key, shape: Shape::Entries, files }
+}
+
+/// All of them.
+pub const CLIENTS: &[Client] = &[
+    entries("claude-code", "mcpServers", &["./.mcp.json", "~/.claude.json"]),
+    entries(
+        "claude-desktop",
+        "mcpServers",
+        &[
+            "~/.config/Claude/claude_desktop_config.json",
+            "~/Library/Application Support/Claude/claude_desktop_config.json",
+            "~/AppData/Roaming/Claude/claude_desktop_config.json",
+        ],
+    ),
+    entries("cursor", "mcpServers", &["./.cursor/mcp.json", "~/.cursor/mcp.json"]),
+    entries("windsurf", "mcpServers", &["~/.codeium/windsurf/mcp_config.json"]),
+    entries("gemini", "mcpServers", &["./.gemini/settings.json", "~/.gemini/settings.json"]),
+    entries("qwen", "mcpServers", &["./.qwen/settings.json", "~/.qwen/settings.json"]),
+    entries("copilot", "mcpServers", &["~/.copilot/mcp-config.json"]),
+    entries(
+        "cline",
+        "mcpServers",
+        &[
+            "~/.config/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+            "~/Library/Application Support/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json",
+        ],
+    ),
+    entries("droid", "mcpServers", &["./.factory/mcp.json", "~/.factory/mcp.json"]),
+    entries("kiro", "mcpServers", &["./.kiro/settings/mcp.json", "~/.kiro/settings/mcp.json"]),
+    entries(
+        "vscode",
+        "servers",
+        &[
+            "./.vscode/mcp.json",
+            "~/.config/Code/User/mcp.json",
+            "~/Library/Application Support/Code/User/mcp.json",
+        ],
+    ),
+    entries("zed", "context_servers", &["./.zed/settings.json", "~/.config/zed/settings.json"]),
+    entries("crush", "mcp", &["./crush.json", "./.crush.json", "~/.config/crush/crush.json"]),
+    Client {
+        name: "opencode",
+        key: "mcp",
+        shape: Shape::CommandList,
+        files: &[
+            "./opencode.json",
+            "./opencode.jsonc",
+            "~/.config/opencode/opencode.json",
+            "~/.config/opencode/opencode.jsonc",
+        ],
+    },
+    Client {
+        name: "codex",
+        key: "mcp_servers",
+        shape: Shape::Toml,
+        files: &["./.codex/config.toml", "~/.codex/config.toml"],
+    },
+];

@@ -1,0 +1,472 @@
+//! What becomes of each message, from either side.
+//!
+//! INVARIANT: nothing is written while a lock on what is in flight is held, and who reads a side never waits for that side to read;
+//! a request of the client is noted before it goes, and answered once.
+
+use crate::wrap::ask::{Person, Said};
+use crate::wrap::elicit::{Forms, modern_shows};
+use crate::wrap::flight::{Flight, Open};
+use crate::wrap::frame::{self, Frame, Frames};
+use crate::wrap::gate::{Asked, Form, of_client, of_server};
+use crate::wrap::judge::{Judge, Question, Ruling};
+use crate::wrap::message::{self, Id, Kind, Message, Side};
+use crate::wrap::{complain, json, list, reply, thread};
+use std::io::{Read, Write};
+use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Most questions that wait at once.
+const MOST_WAITING: usize = 3;
+
+/// What all threads share.
+pub(crate) struct Proxy {
+    judge: Judge,
+    person: Arc<dyn Person>,
+    /// None where forms are not wanted.
+    forms: Option<Forms>,
+    client: Mutex<std::io::Stdout>,
+    /// None when the client has ended.
+    server: Mutex<Option<ChildStdin>>,
+    flight: Mutex<Flight>,
+    /// A question was answered.
+    answered: Condvar,
+}
+
+impl Proxy {
+    pub(crate) fn new(
+        judge: Judge,
+        person: Arc<dyn Person>,
+        forms: Option<Forms>,
+        server: ChildStdin,
+    ) -> Proxy {
+        Proxy {
+            judge,
+            person,
+            forms,
+            client: Mutex::new(std::io::stdout()),
+            server: Mutex::new(Some(server)),
+            flight: Mutex::default(),
+            answered: Condvar::new(),
+        }
+    }
+
+    /// Ends the input of the server.
+    pub(crate) fn end_server(&self) {
+        self.lock_server().take();
+    }
+
+    fn flight(&self) -> MutexGuard<'_, Flight> {
+        self.flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_server(&self) -> MutexGuard<'_, Option<ChildStdin>> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn to_client(&self, text: &str) {
+        let mut line = Vec::with_capacity(text.len() + 1);
+        line.extend_from_slice(text.as_bytes());
+        line.push(b'\n');
+        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        if client.write_all(&line).and_then(|()| client.flush()).is_err() {
+            // Nobody reads: the end of the server's input is the end of all.
+            drop(client);
+            self.lock_server().take();
+        }
+    }
+
+    fn to_server(&self, text: &str) -> bool {
+        let mut line = Vec::with_capacity(text.len() + 1);
+        line.extend_from_slice(text.as_bytes());
+        line.push(b'\n');
+        let mut server = self.lock_server();
+        let written = server
+            .as_mut()
+            .is_some_and(|server| server.write_all(&line).and_then(|()| server.flush()).is_ok());
+        if !written {
+            server.take();
+        }
+        written
+    }
+
+    /// Waits until no question is open.
+    pub(crate) fn answered(&self) {
+        let mut flight = self.flight();
+        while flight.waiting() > 0 {
+            flight = self.answered.wait(flight).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Answers what the server will not answer any more.
+    pub(crate) fn lost(&self, why: &str) {
+        let open = self.flight().drain();
+        for id in open {
+            self.to_client(&reply::error(Some(&id), -32603, why));
+        }
+    }
+
+    pub(crate) fn client(self: &Arc<Self>, stream: impl Read) {
+        let mut frames = Frames::new(stream);
+        loop {
+            match frames.next() {
+                Ok(Frame::Line(line)) => self.of_client(&line),
+                Ok(Frame::TooLong(first, last)) => {
+                    let id = message::id_in_ends(&first, &last);
+                    let why =
+                        format!("the message is longer than {} MiB and was not passed on", frame::MOST >> 20);
+                    self.to_client(&reply::error(id.as_ref(), -32600, &why));
+                }
+                Ok(Frame::End) => return,
+                Err(error) => return complain(&format!("policy wrap: the client cannot be read: {error}")),
+            }
+        }
+    }
+
+    fn of_client(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line, Side::Client) {
+            Ok(message) => message,
+            Err(wrong) => {
+                let why = format!("the message was not passed on: {}", wrong.why);
+                return self.to_client(&reply::error(wrong.id.as_ref(), wrong.code, &why));
+            }
+        };
+        match message.kind.clone() {
+            Kind::Request(id, method) => self.request(id, &method, &message),
+            Kind::Notification(method) => match method.as_str() {
+                "notifications/cancelled" if self.cancelled(&message) => {}
+                _ if matches!(of_client(&method, &message), Ok(None)) => {
+                    self.to_server(message.text);
+                }
+                // It would be done, and nobody would hear of it.
+                _ => complain(&format!("policy wrap: `{method}` without an id was dropped")),
+            },
+            Kind::Response(id) if self.forms.as_ref().is_some_and(|forms| forms.answers(&id, &message)) => {}
+            Kind::Response(id) => {
+                // ORDER: nothing is written under the lock, so that a server that does not read stops nobody else.
+                let asked = self.flight().server.remove(&id);
+                if asked {
+                    self.to_server(message.text);
+                } else {
+                    complain("policy wrap: a response to nothing was dropped");
+                }
+            }
+            Kind::Lost => complain("policy wrap: an error without an id was dropped"),
+        }
+    }
+
+    fn request(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
+        let modern = is_modern(message);
+        if method == "initialize"
+            && let Some(forms) = &self.forms
+        {
+            forms.begins(message);
+        }
+        let taken = self.flight().enter(id.clone(), Open::of(method, modern));
+        if let Err(why) = taken {
+            return self.to_client(&reply::error(Some(&id), -32600, why));
+        }
+        let asked = match of_client(method, message) {
+            Ok(asked) => asked,
+            Err(why) => {
+                self.flight().leave(&id);
+                return self.to_client(&reply::error(Some(&id), -32602, &why));
+            }
+        };
+        let Some(asked) = asked else { return self.pass(&id, message.text) };
+        let form = asked.form;
+        // What a stateless client brings back of ours is not for the server.
+        let brought = self.forms.as_ref().and_then(|forms| forms.brought(message));
+        let text = brought.as_ref().map_or(message.text, |brought| brought.text.as_str());
+        let ruling = match self.judge.decide(asked) {
+            Ruling::Ask(question) => match &brought {
+                Some(own) if own.digest == policy_approvals::digest(&question.shown) => {
+                    let said = match own.verdict {
+                        Some(verdict) => self.person.said(&own.ticket, verdict),
+                        None => Said::Nobody("the form was closed without an answer".to_owned()),
+                    };
+                    self.judge.again(question, said)
+                }
+                _ if modern && self.forms.is_some() && modern_shows(message) => {
+                    return self.ask_modern(&id, form, question, text);
+                }
+                _ => Ruling::Ask(question),
+            },
+            other => other,
+        };
+        match ruling {
+            Ruling::Go => self.pass(&id, text),
+            Ruling::Deny(why) => self.deny(&id, form, &why, modern),
+            Ruling::Ask(question) => self.wait(id, question, message, modern),
+        }
+    }
+
+    /// A stateless client is answered with the form, and comes back with the same call.
+    fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
+        let why = match (self.person.begin(&question.shown), &self.forms) {
+            (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
+                let required = forms.required(id, &question.shown, ticket);
+                self.flight().leave(id);
+                return self.to_client(&required);
+            }
+            (Ok(policy_approvals::Asked::Granted(_)), _) => {
+                let digest = policy_approvals::digest(&question.shown);
+                return match self.judge.again(question, Said::Granted("before".to_owned(), digest)) {
+                    Ruling::Go => self.pass(id, text),
+                    Ruling::Deny(why) => self.deny(id, form, &why, true),
+                    Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
+                };
+            }
+            (Ok(_), None) => "nobody can be asked".to_owned(),
+            (Err(why), _) => why,
+        };
+        match self.judge.again(question, Said::Nobody(why)) {
+            Ruling::Deny(why) => self.deny(id, form, &why, true),
+            Ruling::Go => self.pass(id, text),
+            Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
+        }
+    }
+
+    /// Lets a request go.
+    fn pass(&self, id: &Id, text: &str) {
+        if !self.to_server(text) {
+            self.flight().leave(id);
+            self.to_client(&reply::error(Some(id), -32603, "the server has ended"));
+        }
+    }
+
+    fn deny(&self, id: &Id, form: Form, text: &str, modern: bool) {
+        self.flight().leave(id);
+        match form {
+            Form::Tool => self.to_client(&reply::denied(id, text, modern)),
+            Form::Resource | Form::Server => {
+                let why = text.strip_prefix("policy ").unwrap_or(text);
+                self.to_client(&reply::error(Some(id), -32603, why));
+            }
+        }
+    }
+
+    /// A person is asked, while other calls go on.
+    fn wait(self: &Arc<Self>, id: Id, question: Box<Question>, message: &Message<'_>, modern: bool) {
+        let form = question.asked.form;
+        if !self.flight().wait(&id, MOST_WAITING) {
+            let why =
+                format!("policy: {MOST_WAITING} questions wait for a person already; this call was not made");
+            return self.deny(&id, form, &why, modern);
+        }
+        let (own, text, token) = (self.clone(), message.text.to_owned(), progress_token(message));
+        let (for_thread, kept) = (id.clone(), text.len());
+        let begun = thread("policy-question", move || {
+            let id = for_thread;
+            if let Some(token) = token {
+                own.to_client(&reply::progress(&token, 1, "waiting for a person to approve this call"));
+            }
+            let gone = || !own.flight().waits(&id);
+            let also = |done: &AtomicBool| own.ask_by_form(&question.shown, done);
+            let shows = !modern && own.forms.as_ref().is_some_and(Forms::shows) && !question.shown.page_only;
+            let said = own.person.ask(&question.shown, &gone, if shows { Some(&also) } else { None });
+            let cancelled = gone();
+            let ruling = match cancelled {
+                true => own.judge.again(question.clone(), Said::Nobody("the call was cancelled".to_owned())),
+                false => own.judge.again(question.clone(), said),
+            };
+            own.flight().answered(&id);
+            match ruling {
+                // Nobody waits for an answer.
+                _ if cancelled => drop(own.flight().leave(&id)),
+                Ruling::Go => own.pass(&id, &text),
+                Ruling::Deny(why) => own.deny(&id, form, &why, modern),
+                Ruling::Ask(again) => own.deny(&id, form, &format!("policy: {}", again.reason), modern),
+            }
+            own.answered.notify_all();
+        });
+        if let Err(why) = begun {
+            self.flight().answered(&id);
+            self.deny(&id, form, &format!("policy: {why}; this call of {kept} bytes was not made"), modern);
+        }
+    }
+
+    /// Asks by a form of a client of the era of handshakes.
+    fn ask_by_form(
+        &self,
+        question: &policy_approvals::Question,
+        done: &AtomicBool,
+    ) -> Option<policy_approvals::Verdict> {
+        let forms = self.forms.as_ref()?;
+        let (id, request, answer) = forms.send(question);
+        self.to_client(&request);
+        while !done.load(Ordering::Relaxed) {
+            match answer.recv_timeout(Duration::from_millis(100)) {
+                Ok(verdict) => return verdict,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        if let Some(cancelled) = forms.withdraw(&id) {
+            self.to_client(&cancelled);
+        }
+        None
+    }
+
+    /// Whether a call that waits for a person was cancelled.
+    fn cancelled(&self, message: &Message<'_>) -> bool {
+        let id = message.param("requestId").and_then(Id::of);
+        id.is_some_and(|id| self.flight().cancel(&id))
+    }
+
+    pub(crate) fn server(self: &Arc<Self>, stream: impl Read) {
+        let mut frames = Frames::new(stream);
+        loop {
+            match frames.next() {
+                Ok(Frame::Line(line)) => self.of_server(&line),
+                Ok(Frame::TooLong(first, last)) => {
+                    let why = format!("the server's message is longer than {} MiB", frame::MOST >> 20);
+                    complain(&format!("policy wrap: {why}"));
+                    let id =
+                        message::id_in_ends(&first, &last).filter(|id| self.flight().leave(id).is_some());
+                    if let Some(id) = id {
+                        self.to_client(&reply::error(Some(&id), -32603, &why));
+                    }
+                }
+                Ok(Frame::End) => return,
+                Err(error) => return complain(&format!("policy wrap: the server cannot be read: {error}")),
+            }
+        }
+    }
+
+    fn of_server(self: &Arc<Self>, line: &[u8]) {
+        let message = match Message::read(line, Side::Server) {
+            Ok(message) => message,
+            Err(wrong) => {
+                let start: String = String::from_utf8_lossy(line).chars().take(200).collect();
+                complain(&format!("policy wrap: the server wrote no message ({}): {start}", wrong.why));
+                let id = wrong.id.filter(|id| self.flight().leave(id).is_some());
+                if let Some(id) = id {
+                    let why = format!("the server's answer cannot be passed on: {}", wrong.why);
+                    self.to_client(&reply::error(Some(&id), -32603, &why));
+                }
+                return;
+            }
+        };
+        match message.kind.clone() {
+            Kind::Response(id) => {
+                let Some(open) = self.flight().leave(&id) else {
+                    return complain("policy wrap: the server answered a request that nobody made");
+                };
+                self.response(&id, &open, &message);
+            }
+            Kind::Request(id, method) => self.request_of_server(id, &method, &message),
+            Kind::Notification(_) | Kind::Lost => self.to_client(message.text),
+        }
+    }
+
+    /// A response, with lists of tools filtered and requests inside judged.
+    fn response(&self, id: &Id, open: &Open, message: &Message<'_>) {
+        let result = message.part(&message.result);
+        if open.method == "tools/list" && !result.is_empty() {
+            let tools = match list::tools(result) {
+                Ok(tools) => tools,
+                Err(why) => {
+                    let why = format!("the server's list of tools cannot be used: {why}");
+                    return self.to_client(&reply::error(Some(id), -32603, &why));
+                }
+            };
+            let hidden = self.judge.hidden(tools.into_iter().map(|tool| tool.name).collect());
+            if hidden.contains(&true) {
+                let (Ok(kept), Some(range)) = (list::without(result, &hidden), message.result.clone()) else {
+                    return self.to_client(&reply::error(
+                        Some(id),
+                        -32603,
+                        "the list of tools cannot be used",
+                    ));
+                };
+                let before = message.text.get(..range.start).unwrap_or_default();
+                let behind = message.text.get(range.end..).unwrap_or_default();
+                return self.to_client(&[before, &kept, behind].concat());
+            }
+        }
+        if let Some(why) = self.denied_inside(result) {
+            return match open.method.as_str() {
+                "tools/call" => self.to_client(&reply::denied(id, &why, true)),
+                _ => self.to_client(&reply::error(Some(id), -32603, &why)),
+            };
+        }
+        self.to_client(message.text);
+    }
+
+    /// Why what a modern server asks of its client inside a result is denied.
+    fn denied_inside(&self, result: &str) -> Option<String> {
+        if !result.contains("input_required") && !result.contains("inputRequests") && !result.contains('\\') {
+            return None;
+        }
+        let all = json::members(result).ok()?;
+        let requests =
+            all.iter().find(|member| json::folded(&member.key) == json::folded("inputRequests"))?;
+        let text = result.get(requests.value.clone()).unwrap_or_default();
+        if json::strict(text).is_err() || requests.key != "inputRequests" {
+            return Some("policy: what the server asks of the client could be read in two ways".to_owned());
+        }
+        for request in json::members(text).ok()? {
+            let own = text.get(request.value).unwrap_or_default();
+            let parts = json::members(own).ok()?;
+            let part = |key: &str| {
+                parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
+            };
+            let method = part("method").and_then(json::string).unwrap_or_default();
+            match of_server(&method, part("params").unwrap_or_default()) {
+                Ok(None) => {}
+                Ok(Some(asked)) => match self.judge.decide(asked) {
+                    Ruling::Go => {}
+                    Ruling::Deny(why) => return Some(why),
+                    Ruling::Ask(question) => return Some(format!("policy: {}", question.reason)),
+                },
+                Err(why) => return Some(format!("policy: `{method}` of the server cannot be read: {why}")),
+            }
+        }
+        None
+    }
+
+    fn request_of_server(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
+        // ORDER: by a thread of its own: who reads the server must not wait until it reads.
+        let refuse = |why: &str| {
+            let (own, text) = (self.clone(), reply::error(Some(&id), -1, why));
+            let begun = thread("policy-refusal", move || {
+                own.to_server(&text);
+            });
+            let begun = begun.map(|_| ());
+            begun.unwrap_or_else(|why| complain(&format!("policy wrap: {why}")));
+        };
+        let params = message.part(&message.params);
+        let asked: Option<Asked> = match of_server(method, params) {
+            Ok(asked) => asked,
+            Err(why) => return refuse(&why),
+        };
+        match asked.map(|asked| self.judge.decide(asked)) {
+            None | Some(Ruling::Go) => {}
+            Some(Ruling::Deny(why)) => return refuse(&why),
+            // The client's own person answers forms; what needs ours is not for a server to wait for.
+            Some(Ruling::Ask(question)) => return refuse(&question.reason),
+        }
+        if !self.flight().server.insert(id.clone()) {
+            return refuse("the id is still in flight");
+        }
+        self.to_client(message.text);
+    }
+}
+
+/// Whether a request is one of the stateless era: it carries its version.
+fn is_modern(message: &Message<'_>) -> bool {
+    let Some(meta) = message.param("_meta") else { return false };
+    json::members(meta)
+        .is_ok_and(|all| all.iter().any(|own| own.key == "io.modelcontextprotocol/protocolVersion"))
+}
+
+/// The token under which a client wants to hear of progress, as it was written.
+fn progress_token(message: &Message<'_>) -> Option<String> {
+    let meta = message.param("_meta")?;
+    let all = json::members(meta).ok()?;
+    let token = all.iter().find(|own| own.key == "progressToken")?;
+    meta.get(token.value.clone()).map(str::to_owned)
+}
