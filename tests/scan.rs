@@ -212,15 +212,26 @@ fn a_damaged_baseline_takes_nothing_away() {
 #[test]
 fn annotations_and_sarif() {
     let world = World::new("scan-forms");
-    world.file("repo/a, b.py", format!("key = \"{}\"\n", key('5')));
+    // Columns count letters, whatever bytes or UTF-16 units they take.
+    world.file("repo/a, b.py", format!("x = 1\nключ_😀 = \"{}\"\n", key('5')));
+    let out = world.run(&["scan", "--format", "plain"], b"");
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert!(text.starts_with("a, b.py:2:11: error std/secrets/no-secrets: "), "{text}");
+    assert_eq!(json_of(&world, &[]).1["findings"][0]["column"], 11);
     let out = world.run(&["scan", "--format", "github"], b"");
     let text = String::from_utf8(out.stdout).unwrap();
-    assert!(text.starts_with("::error file=a%2C b.py,line=1,title=std/secrets/no-secrets::"), "{text}");
+    assert!(
+        text.starts_with("::error file=a%2C b.py,line=2,col=11,title=std/secrets/no-secrets::"),
+        "{text}"
+    );
     let out = world.run(&["scan", "--format", "sarif"], b"");
     let value: Value = serde_json::from_slice(&out.stdout).unwrap();
     sarif_holds(&value);
     let result = &value["runs"][0]["results"][0];
-    assert_eq!(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "a,%20b.py");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a,%20b.py");
+    assert_eq!(place["region"], json!({"startLine": 2, "startColumn": 11}));
+    assert_eq!(value["runs"][0]["columnKind"], "unicodeCodePoints");
     assert_eq!(world.run(&["check", "bash", "{}", "--format", "sarif"], b"").status.code(), Some(64));
 }
 
@@ -254,6 +265,7 @@ fn sarif_holds(log: &Value) {
         if let Some(region) = physical.get("region") {
             only(region, &["startLine"], &["startColumn", "endLine", "endColumn", "snippet"]);
             assert!(region["startLine"].as_u64().unwrap() >= 1);
+            assert!(region.get("startColumn").is_none_or(|column| column.as_u64().unwrap() >= 1));
         }
     };
     only(log, &["version", "runs"], &["$schema"]);

@@ -296,6 +296,7 @@ mod tests {
             suggest: String::new(),
             place: Place::default(),
             line: 0,
+            column: 0,
         });
         assert!(messages(&case(ast::Effect::Warn, None), &v).is_empty());
         assert!(messages(&case(ast::Effect::Warn, Some("g")), &v).is_empty());

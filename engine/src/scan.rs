@@ -148,7 +148,7 @@ impl Opened<'_> {
             for mut finding in verdict.findings {
                 // What is said of a text as a whole stands at its beginning.
                 finding.line = finding.line.max(1);
-                let key = (finding.rule.clone(), finding.line, finding.message.clone());
+                let key = (finding.rule.clone(), finding.line, finding.column, finding.message.clone());
                 if known.insert(key) {
                     judged.findings.push(finding);
                 }
@@ -156,7 +156,9 @@ impl Opened<'_> {
         }
         judged.problems.sort();
         judged.problems.dedup();
-        judged.findings.sort_by(|a, b| (a.line, &a.rule, &a.message).cmp(&(b.line, &b.rule, &b.message)));
+        judged.findings.sort_by(|a, b| {
+            (a.line, &a.rule, a.column, &a.message).cmp(&(b.line, &b.rule, b.column, &b.message))
+        });
         judged
     }
 }

@@ -62,7 +62,7 @@ fn answers_are_in_this_hosts_words() {
     for event in TELLING {
         let told = format!(
             "0 {{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\
-             \"policy: todo (warning): a TODO is left. Instead: do it\"}}}}"
+             \"policy: todo (warning at 1:1): a TODO is left. Instead: do it\"}}}}"
         );
         assert_eq!(at(event, Decision::Allow, true), told);
         assert_eq!(at(event, Decision::Host, true), told);

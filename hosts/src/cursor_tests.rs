@@ -73,7 +73,7 @@ fn answers_are_in_this_hosts_words() {
     );
     assert_eq!(
         at("postToolUse", "post_tool_use", Decision::Host),
-        "0 {\"additional_context\":\"policy: todo (warning): a TODO is left. Instead: do it\"}"
+        "0 {\"additional_context\":\"policy: todo (warning at 1:1): a TODO is left. Instead: do it\"}"
     );
     let default = Answer { guard: false, ..answer(Decision::Deny, false) };
     assert_eq!(reply(&Cursor, "stop", "stop", &default), "0 {}", "a default is about calls");

@@ -48,7 +48,7 @@ fn answers_are_in_this_hosts_words() {
     );
     assert_eq!(at("AfterTool", Decision::Ask, false), "0");
     assert_eq!(at("SessionStart", Decision::Deny, false), "0");
-    let advice = "policy: todo (warning): a TODO is left. Instead: do it";
+    let advice = "policy: todo (warning at 1:1): a TODO is left. Instead: do it";
     assert_eq!(at("BeforeTool", Decision::Allow, true), format!("0 {{\"systemMessage\":\"{advice}\"}}"));
     assert_eq!(
         at("AfterTool", Decision::Host, true),

@@ -79,6 +79,7 @@ pub fn object(answer: &Answer) -> Value {
                 "severity": finding.severity.word(),
                 "message": clean(&finding.message, 400),
                 "line": finding.line,
+                "column": finding.column,
             })
         })
         .collect();
@@ -159,12 +160,13 @@ mod tests {
             suggest: String::new(),
             place: Place::default(),
             line: 3,
+            column: 5,
         });
         let reply = Generic.reply(&Call::default(), &answer);
         assert_eq!(
             String::from_utf8(reply.stdout).unwrap(),
             "{\"decision\":\"ask\",\"rule\":\"built-in\",\"reason\":\"nothing answered\",\
-             \"findings\":[{\"rule\":\"g\",\"severity\":\"warning\",\"message\":\"m\",\"line\":3}]}\n"
+             \"findings\":[{\"rule\":\"g\",\"severity\":\"warning\",\"message\":\"m\",\"line\":3,\"column\":5}]}\n"
         );
         let reply = Generic.fail_closed(None, "the event is empty");
         assert_eq!(reply.exit, 0);

@@ -55,6 +55,7 @@ pub(crate) fn answer(decision: Decision, warned: bool) -> Answer {
         suggest: "do it".to_owned(),
         place: Place::default(),
         line: 1,
+        column: 1,
     };
     Answer {
         rule: "no-force-push".to_owned(),

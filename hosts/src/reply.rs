@@ -69,7 +69,8 @@ impl Answer {
         let mut lines: Vec<String> = told
             .take(MAX_ADVICE)
             .map(|finding| {
-                let mut line = format!("policy: {} ({})", clean(&finding.rule, 160), finding.severity.word());
+                let (rule, severity) = (clean(&finding.rule, 160), finding.severity.word());
+                let mut line = format!("policy: {rule} ({severity}{})", place(finding));
                 let message = for_model(&finding.message, 400);
                 line.push_str(if message.is_empty() { "" } else { ": " });
                 line.push_str(message.trim_end_matches('.'));
@@ -160,6 +161,15 @@ impl Reply {
     /// A line on standard error.
     pub(crate) fn error(exit: i32, text: &str) -> Reply {
         Reply { stderr: format!("policy: {text}\n").into_bytes(), exit, ..Reply::default() }
+    }
+}
+
+/// Where in a text a finding is; nothing when that is not known.
+fn place(finding: &Finding) -> String {
+    match (finding.line, finding.column) {
+        (0, _) => String::new(),
+        (line, 0) => format!(" at line {line}"),
+        (line, column) => format!(" at {line}:{column}"),
     }
 }
 

@@ -104,6 +104,8 @@ pub struct Finding {
     pub place: Place,
     /// Line of the judged text; 0 when there is none.
     pub line: u32,
+    /// Column in letters (code points), from 1; 0 when it is not known.
+    pub column: u32,
 }
 
 /// What one table says about a call.

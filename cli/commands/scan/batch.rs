@@ -66,7 +66,7 @@ fn answer(row: &Value, file: Option<(&str, &Opened<'_>)>) -> Value {
             flagged |= finding.severity == Severity::Error;
             findings.push(json!({
                 "rule": finding.rule, "severity": finding.severity.word(), "line": finding.line,
-                "message": finding.message,
+                "column": finding.column, "message": finding.message,
             }));
         }
     }

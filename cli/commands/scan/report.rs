@@ -37,7 +37,7 @@ fn human(scanned: &[Scanned], files: usize, old: usize, output: Output) {
             text.push_str(&format!(
                 "{}:{}: {} {}: {}\n",
                 name(&file.shown),
-                finding.line,
+                spot(finding),
                 output.paint(word, color),
                 visible(&finding.rule),
                 visible(&finding.message)
@@ -78,13 +78,27 @@ fn name(shown: &str) -> String {
     }
 }
 
+/// The column in letters, from 1; none when it is not known.
+fn column(finding: &Finding) -> Option<u32> {
+    (finding.column > 0).then_some(finding.column)
+}
+
+/// The line, and the column when it is known.
+fn spot(finding: &Finding) -> String {
+    match finding.column {
+        0 => finding.line.to_string(),
+        column => format!("{}:{column}", finding.line),
+    }
+}
+
 fn as_json(scanned: &[Scanned], files: usize, old: usize) -> Value {
     let findings = scanned.iter().flat_map(|file| file.found.iter().map(move |found| (file, found)));
     let findings: Vec<Value> = findings
         .map(|(file, found)| {
             let finding = &found.finding;
             json!({
-                "path": file.shown, "line": finding.line, "rule": finding.rule, "severity": finding.severity.word(),
+                "path": file.shown, "line": finding.line, "column": finding.column, "rule": finding.rule,
+                "severity": finding.severity.word(),
                 "message": finding.message, "suggest": finding.suggest, "fingerprint": found.print,
             })
         })
@@ -132,6 +146,10 @@ fn as_sarif(scanned: &[Scanned]) -> Value {
                 true => finding.message.clone(),
                 false => format!("{}. Instead: {}", finding.message, finding.suggest),
             };
+            let mut region = json!({"startLine": finding.line});
+            if let (Some(column), Some(region)) = (column(finding), region.as_object_mut()) {
+                region.insert("startColumn".to_owned(), column.into());
+            }
             json!({
                 "ruleId": finding.rule,
                 "ruleIndex": rules.get(finding.rule.as_str()).map_or(0, |(number, _)| *number),
@@ -139,7 +157,7 @@ fn as_sarif(scanned: &[Scanned]) -> Value {
                 "message": {"text": text},
                 "locations": [{"physicalLocation": {
                     "artifactLocation": {"uri": uri(&file.shown)},
-                    "region": {"startLine": finding.line},
+                    "region": region,
                 }}],
                 "partialFingerprints": {"policyLine/v1": found.print},
             })
@@ -201,8 +219,9 @@ fn as_github(scanned: &[Scanned]) -> String {
                 Severity::Info => "notice",
             };
             let (path, title) = (property(&file.shown), property(&finding.rule));
+            let col = column(finding).map_or(String::new(), |column| format!(",col={column}"));
             out.push_str(&format!(
-                "::{word} file={path},line={},title={title}::{}\n",
+                "::{word} file={path},line={}{col},title={title}::{}\n",
                 finding.line,
                 data(&finding.message)
             ));

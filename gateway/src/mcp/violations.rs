@@ -181,6 +181,7 @@ mod tests {
             suggest: String::new(),
             place: Place::default(),
             line: 0,
+            column: 0,
         }
     }
 

@@ -289,7 +289,10 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         guard: matches!(found.class, Class::Guard | Class::MaybeGuard),
     };
     if found.spot.line > 0 {
-        step.value = format!("{}:{}:{}", step.value, found.spot.line, found.spot.column.max(1));
+        step.value = match found.spot.column {
+            0 => format!("{}:{}", step.value, found.spot.line),
+            column => format!("{}:{}:{column}", step.value, found.spot.line),
+        };
     }
     if !found.spot.shown.is_empty() {
         step.value = format!("{}: {}", step.value, cut(&found.spot.shown));
@@ -351,6 +354,7 @@ fn finding(table: &Table<'_>, facts: &Facts, found: &Found, verb: Verb) -> Resul
         suggest: step.suggest,
         place: step.place,
         line: found.spot.line,
+        column: found.spot.column,
     })
 }
 

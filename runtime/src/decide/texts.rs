@@ -27,6 +27,8 @@ use std::ops::{ControlFlow, Range};
 const MOST_TEXTS: usize = 1024;
 /// Bytes of texts for which the sums of the scanner's section are looked at as it is used, not all of them at once.
 const FEW_BYTES: usize = 16 * 1024;
+/// Letters are counted for a column at most this many bytes into a line: counting for each place would be quadratic.
+const MOST_COLUMN: usize = 4096;
 
 /// A place where a needle was found.
 #[derive(Debug, Clone)]
@@ -92,9 +94,9 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact, most: usize) 
     let mut known: HashSet<&str> = HashSet::new();
     if let Some(before) = &text.before {
         let mut places = Places::new(most);
-        let mut keep = |place: &Place, _: Range<usize>| {
+        let mut keep = |place: &Place, matched: Range<usize>| {
             known.extend(place.secret.clone().and_then(|range| before.get(range)));
-            places.add(place);
+            places.add(place, before, matched.start);
         };
         problem = pass(table, scanner, before, &mut keep)?;
         found.before = places.places;
@@ -106,9 +108,9 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact, most: usize) 
         if overlaps(&text.added, matched.start, matched.end)
             && !secret.is_some_and(|secret| known.contains(secret))
         {
-            some.add(place);
+            some.add(place, after, matched.start);
         }
-        all.add(place);
+        all.add(place, after, matched.start);
     };
     let failed = pass(table, scanner, after, &mut keep)?;
     (found.after, found.added) = (all.places, some.places);
@@ -158,13 +160,27 @@ impl Places {
         Places { most, counts: BTreeMap::new(), places: Vec::new() }
     }
 
-    fn add(&mut self, place: &Place) {
+    /// Keeps a place that begins at a byte of the whole text.
+    fn add(&mut self, place: &Place, whole: &str, start: usize) {
         let count = self.counts.entry(place.needle).or_default();
         *count += 1;
         if *count <= self.most {
-            self.places.push(place.clone());
+            let column = letters(whole, start, place.column);
+            self.places.push(Place { column, ..place.clone() });
         }
     }
+}
+
+/// A column in letters, of a place by its column in bytes; 0 when it is too far out.
+fn letters(whole: &str, start: usize, column: u32) -> u32 {
+    let into = (column as usize).saturating_sub(1);
+    if into > MOST_COLUMN {
+        return 0;
+    }
+    let bytes = whole.as_bytes().get(start.saturating_sub(into)..start).unwrap_or_default();
+    // A letter begins where no byte goes on with one.
+    let begun = bytes.iter().filter(|byte| (**byte as i8) >= -64).count();
+    u32::try_from(begun + 1).unwrap_or(0)
 }
 
 fn overlaps(parts: &[Range<usize>], start: usize, end: usize) -> bool {
