@@ -25,6 +25,7 @@ mod session;
 mod suggestions;
 mod support;
 mod tables;
+mod texts;
 mod tidy;
 mod untrusted;
 mod wrap;

@@ -25,8 +25,22 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
         .then(|| verdicts.iter().filter(|v| !v.abstains || v.observed.is_some()).map(enforced).max())
         .flatten()
         .filter(|strict| *strict > decision);
-    let mut all = Verdict { decision, abstains, observed, steps: Vec::new(), findings: Vec::new() };
+    // Of those that refuse, each refuses nothing but secrets that are taken away.
+    let mut refusing = verdicts.iter().filter(|verdict| verdict.decision == Decision::Deny).peekable();
+    let only_secrets = refusing.peek().is_some() && refusing.all(|verdict| verdict.only_secrets);
+    let mut all = Verdict {
+        decision,
+        abstains,
+        observed,
+        steps: Vec::new(),
+        findings: Vec::new(),
+        secrets: Vec::new(),
+        only_secrets,
+    };
     for verdict in verdicts {
+        if verdict.decision == Decision::Deny {
+            all.secrets.extend(verdict.secrets);
+        }
         // A table that has no opinion explains nothing about an answer of another.
         let speaks = !verdict.abstains || (abstains && all.steps.is_empty());
         all.steps.extend(verdict.steps.into_iter().filter(|step| speaks || step.decision != Decision::Host));
@@ -36,6 +50,8 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
             }
         }
     }
+    all.secrets.sort();
+    all.secrets.dedup();
     if all.steps.is_empty() {
         all.steps.push(step(decision, "no policy says anything about this call"));
     }
@@ -51,6 +67,8 @@ pub fn refusal(cause: &str) -> Verdict {
         observed: None,
         steps: vec![step],
         findings: Vec::new(),
+        secrets: Vec::new(),
+        only_secrets: false,
     }
 }
 
@@ -93,6 +111,9 @@ pub fn restrict(mut verdict: Verdict) -> Verdict {
         verdict.abstains = true;
     }
     verdict.observed = None;
+    // Its refusals count; what an agent reads is not its to change.
+    verdict.secrets.clear();
+    verdict.only_secrets = false;
     verdict.steps.retain(|step| step.decision >= Decision::Ask);
     for step in &mut verdict.steps {
         step.rule = clean(&step.rule);
@@ -135,11 +156,21 @@ mod tests {
             observed: None,
             steps: vec![step(decision, because)],
             findings: vec![],
+            secrets: vec![],
+            only_secrets: false,
         }
     }
 
     fn abstaining() -> Verdict {
-        Verdict { decision: Host, abstains: true, observed: None, steps: vec![], findings: vec![] }
+        Verdict {
+            decision: Host,
+            abstains: true,
+            observed: None,
+            steps: vec![],
+            findings: vec![],
+            secrets: vec![],
+            only_secrets: false,
+        }
     }
 
     #[test]

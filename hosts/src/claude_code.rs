@@ -7,10 +7,12 @@
 //! as `pre_tool_use`; only their answers differ. For `PreSkillShellCommand` no JSON answer is documented and an unknown
 //! shape would let the command run, so deny is exit 2, and so is ask: nobody can be asked there. A `PermissionRequest`
 //! is never answered with allow: it is the user's own rule that asks, and `PreToolUse` was allowed before it. At other
-//! events only a guard that denies has a say, as a top-level `block`; a default is about calls.
+//! events only a guard that denies has a say, as a top-level `block`; a default is about calls. Secrets in what a tool gave
+//! back are taken out of what the model reads, by `updatedToolOutput` in the tool's own shape.
 
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake, unknown};
+use crate::output;
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::{Settings, WAIT};
 use crate::{Host, not_understood, refused};
@@ -67,6 +69,9 @@ impl Host for ClaudeCode {
         };
         if has_tool {
             fields.tool(&mut call)?;
+            if call.output.is_null() {
+                call.output = fields.0.remove("error").unwrap_or_default();
+            }
         } else {
             call.arguments = fields.rest(&COMMON);
         }
@@ -101,6 +106,8 @@ impl Host for ClaudeCode {
             ("PermissionRequest" | "PreSkillShellCommand", _) => Reply::default(),
             // Nothing can be blocked there, but the model can be told.
             ("SessionStart" | "SubagentStart", Decision::Deny) if answer.guard => context(event, &reason),
+            ("PostToolUse", Decision::Deny) if answer.guard => redacted(call, answer)
+                .unwrap_or_else(|| Reply::json(&json!({"decision": "block", "reason": reason}))),
             (_, Decision::Deny) if answer.guard => {
                 Reply::json(&json!({"decision": "block", "reason": reason}))
             }
@@ -147,6 +154,22 @@ impl Host for ClaudeCode {
 /// Events whose answers may tell the model something.
 const TELLING: [&str; 6] =
     ["PreToolUse", "PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "SessionStart", "SubagentStart"];
+
+/// What the tool gave back without its secrets; none when there are none, or they cannot be taken out.
+fn redacted(call: &Call, answer: &Answer) -> Option<Reply> {
+    let output = output::without(&call.output, &answer.secrets)?;
+    let told = answer.redacted();
+    let inner = json!({
+        "hookEventName": call.host_event,
+        "updatedToolOutput": output,
+        "additionalContext": told,
+    });
+    Some(Reply::json(&match answer.only_secrets {
+        true => json!({"hookSpecificOutput": inner}),
+        // Something else is wrong with it, too.
+        false => json!({"decision": "block", "reason": told, "hookSpecificOutput": inner}),
+    }))
+}
 
 /// Warnings for the model, else nothing: no opinion.
 fn told(event: &str, answer: &Answer) -> Reply {

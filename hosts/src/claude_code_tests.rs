@@ -6,7 +6,7 @@ use super::*;
 use crate::call::Places;
 use crate::facts::{NoResolver, extract};
 use policy_grammar::shell::program::NoPrograms;
-use policy_runtime::verdict::Place;
+use policy_runtime::verdict::{Place, Secret};
 use std::path::PathBuf;
 
 fn samples() -> Vec<(String, Vec<u8>)> {
@@ -227,4 +227,43 @@ fn what_is_only_observed_is_no_opinion() {
         answer.observed = Some(enforced);
         assert_eq!(ClaudeCode.reply(&call, &answer), Reply::default());
     }
+}
+
+#[test]
+fn secrets_in_what_a_tool_gave_back_are_replaced() {
+    let output = json!({"stdout": "key SECRET", "stderr": "", "interrupted": false});
+    let call = Call {
+        event: "post_tool_use".to_owned(),
+        host_event: "PostToolUse".to_owned(),
+        output,
+        ..Call::default()
+    };
+    let secret = Secret { start: 4, end: 10, format: "acme-token".to_owned() };
+    let answer = Answer { secrets: vec![secret.clone()], only_secrets: true, ..deny() };
+    let reply: Value = serde_json::from_str(&stdout(&ClaudeCode.reply(&call, &answer))).unwrap();
+    assert!(reply.get("decision").is_none());
+    let inner = &reply["hookSpecificOutput"];
+    assert_eq!(
+        inner["updatedToolOutput"],
+        json!({"stdout": "key [secret removed: acme-token]", "stderr": "", "interrupted": false})
+    );
+    assert!(inner["additionalContext"].as_str().unwrap().contains("replaced by marks (acme-token)"));
+    // What else is refused is still refused.
+    let answer = Answer { only_secrets: false, ..answer };
+    let reply: Value = serde_json::from_str(&stdout(&ClaudeCode.reply(&call, &answer))).unwrap();
+    assert_eq!(reply["decision"], "block");
+    assert!(reply["hookSpecificOutput"]["updatedToolOutput"].is_object());
+    // A place that the output does not have: nothing is said to be taken out.
+    let answer = Answer { secrets: vec![Secret { start: 90, end: 95, ..secret }], ..answer };
+    let reply: Value = serde_json::from_str(&stdout(&ClaudeCode.reply(&call, &answer))).unwrap();
+    assert_eq!(reply["decision"], "block");
+    assert!(reply.get("hookSpecificOutput").is_none());
+}
+
+#[test]
+fn what_a_failed_call_said_is_its_output() {
+    let event = json!({"hook_event_name": "PostToolUseFailure", "session_id": "s", "cwd": "/w", "tool_name": "Bash",
+                       "tool_input": {"command": "x"}, "error": "failed with this"});
+    let Ok(Event::Call(call)) = parse(&event.to_string()) else { panic!("no call") };
+    assert_eq!(call.output, "failed with this");
 }

@@ -98,6 +98,8 @@ impl Host for Cursor {
                     arguments.insert("attachments".to_owned(), more);
                 }
                 call.arguments = Value::Object(arguments);
+                // What the agent would read.
+                call.output = fields.0.remove("content").unwrap_or_default();
             }
             "afterFileEdit" | "afterTabFileEdit" => {
                 call.tool = "Edit".to_owned();

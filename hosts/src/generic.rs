@@ -9,6 +9,7 @@
 use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::output;
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::Settings;
 use policy_runtime::verdict::Decision;
@@ -54,8 +55,14 @@ impl Host for Generic {
         })))
     }
 
-    fn reply(&self, _call: &Call, answer: &Answer) -> Reply {
-        Reply::json(&object(answer))
+    fn reply(&self, call: &Call, answer: &Answer) -> Reply {
+        let mut reply = object(answer);
+        let output =
+            (answer.decision == Decision::Deny).then(|| output::without(&call.output, &answer.secrets));
+        if let (Some(output), Some(reply)) = (output.flatten(), reply.as_object_mut()) {
+            reply.insert("tool_response".to_owned(), output);
+        }
+        Reply::json(&reply)
     }
 
     fn fail_closed(&self, _event: Option<&str>, reason: &str) -> Reply {

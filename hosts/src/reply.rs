@@ -3,7 +3,7 @@
 //! INVARIANT: text that reaches a model is one line, bounded, without control or invisible characters, and never
 //! holds a command that would loosen the policy.
 
-use policy_runtime::verdict::{Decision, Finding, Place, Severity, Verdict};
+use policy_runtime::verdict::{Decision, Finding, Place, Secret, Severity, Verdict};
 
 /// The rule of an answer that no policy can change.
 const BUILT_IN: &str = "built-in";
@@ -35,6 +35,10 @@ pub struct Answer {
     pub ask_timeout: Option<u32>,
     /// Every matched guard line.
     pub findings: Vec<Finding>,
+    /// Secrets in what the tool gave back that are refused.
+    pub secrets: Vec<Secret>,
+    /// Nothing but those is refused.
+    pub only_secrets: bool,
 }
 
 impl Answer {
@@ -52,6 +56,8 @@ impl Answer {
             guard: false,
             ask_timeout: None,
             findings: Vec::new(),
+            secrets: Vec::new(),
+            only_secrets: false,
         }
     }
 
@@ -59,6 +65,18 @@ impl Answer {
     pub(crate) fn asked(&self) -> String {
         format!(
             "policy: {}. A person has to say yes to this, and here nobody can be asked: you cannot",
+            self.reason()
+        )
+    }
+
+    /// That secrets were taken out of what a tool gave back, and why.
+    pub(crate) fn redacted(&self) -> String {
+        let mut formats: Vec<&str> = self.secrets.iter().map(|secret| secret.format.as_str()).collect();
+        formats.sort_unstable();
+        formats.dedup();
+        let formats = clean(&formats.join(", "), 400);
+        format!(
+            "policy: secrets in what the tool gave back were replaced by marks ({formats}). {}",
             self.reason()
         )
     }
@@ -118,6 +136,8 @@ impl From<&Verdict> for Answer {
         let mut answer = Answer::own(verdict.decision, "");
         answer.observed = verdict.observed;
         answer.findings = verdict.findings.clone();
+        answer.secrets.clone_from(&verdict.secrets);
+        answer.only_secrets = verdict.only_secrets;
         match verdict.steps.first() {
             Some(step) => {
                 answer.rule = step.rule.clone();
@@ -344,6 +364,8 @@ mod tests {
             observed: None,
             steps: Vec::new(),
             findings: Vec::new(),
+            secrets: Vec::new(),
+            only_secrets: false,
         };
         assert_eq!(Answer::from(&verdict).decision, Decision::Ask);
     }

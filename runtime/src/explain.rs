@@ -23,6 +23,7 @@ use std::fmt::{self, Write};
 /// };
 /// let verdict = Verdict {
 ///     decision: Decision::Deny, abstains: false, observed: None, steps: vec![step], findings: vec![],
+///     secrets: vec![], only_secrets: false,
 /// };
 /// assert_eq!(policy_runtime::explain::verdict(&verdict).to_string(), "\
 /// deny

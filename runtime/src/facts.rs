@@ -311,7 +311,7 @@ pub struct CommandFact {
     pub source: String,
     /// Redirections.
     pub redirects: Vec<Redirect>,
-    /// Its here-document or here-string, when that is static.
+    /// Its here-document or here-string; a hole is the byte `0x01`.
     pub input: Option<String>,
     /// File names of the programs around it, outermost first.
     pub wrappers: Vec<String>,

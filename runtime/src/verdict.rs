@@ -108,6 +108,17 @@ pub struct Finding {
     pub column: u32,
 }
 
+/// A secret in what a tool gave back, refused by a line.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Secret {
+    /// Where it begins and ends in the first text that a tool gave back, bytes.
+    pub start: usize,
+    /// Behind its last byte.
+    pub end: usize,
+    /// The name of its format.
+    pub format: String,
+}
+
 /// What one table says about a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
@@ -121,4 +132,8 @@ pub struct Verdict {
     pub steps: Vec<Step>,
     /// Every matched guard line.
     pub findings: Vec<Finding>,
+    /// Every secret of the formats that were found in what a tool gave back and refused.
+    pub secrets: Vec<Secret>,
+    /// Without those nothing would be refused.
+    pub only_secrets: bool,
 }

@@ -271,7 +271,7 @@ impl Builder<'_> {
         let op = format!("{}{}", redirect.fd, redirect.op);
         let quiet = |op: String| Redirect { op, file: false, writes: false, path: None };
         if redirect.op.starts_with("<<") {
-            fact.input = redirect.target.known().map(str::to_owned);
+            fact.input = texts(&redirect.target).into_iter().next().map(|text| text.text);
             fact.redirects.push(quiet(op));
             return;
         }

@@ -43,6 +43,8 @@ pub enum FileText {
     /// What is in it.
     Text(String),
     /// It could not be told: not a file, too large, not to be read.
+    Unread,
+    /// Nobody looks at files.
     Unknown,
 }
 
@@ -343,18 +345,18 @@ impl Resolver for DiskResolver {
         let path = match self.resolve(path) {
             Resolution::Same => path.to_path_buf(),
             Resolution::Other(path) => path,
-            Resolution::Unknown => return FileText::Unknown,
+            Resolution::Unknown => return FileText::Unread,
         };
         match std::fs::symlink_metadata(&path) {
             Ok(metadata) if metadata.is_file() && metadata.len() <= MOST_TEXT => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return FileText::Absent,
-            _ => return FileText::Unknown,
+            _ => return FileText::Unread,
         }
         let mut bytes = Vec::new();
         let read = std::fs::File::open(&path).and_then(|file| file.take(MOST_TEXT).read_to_end(&mut bytes));
-        match (read, String::from_utf8(bytes)) {
-            (Ok(_), Ok(text)) => FileText::Text(text),
-            _ => FileText::Unknown,
+        match read {
+            Ok(_) => FileText::Text(super::text::of_bytes(bytes)),
+            Err(_) => FileText::Unread,
         }
     }
 

@@ -1,67 +1,61 @@
 //! The texts that a call brings: what it writes, in every shape that tools have, what it runs, what came back.
 //!
 //! INVARIANT: one model for all shapes: the text before, the text after, and which of its lines are new. What is there
-//! already is not called new because a tool sends the whole file again.
+//! already is not called new because a tool sends the whole file again. Before a call no text of its arguments is left
+//! out: what has no shape that is known is a text of its own, and what lies beyond a bound is a gap.
+
+mod decode;
+mod edits;
+mod keys;
+mod shell;
+
+pub(crate) use edits::added;
 
 use super::patch;
 use super::resolve::{FileText, Resolver};
+use super::spelling::HOLE;
 use super::tool;
 use crate::call::Call;
-use policy_runtime::facts::{Access, Facts, TextFact, TextRole};
+use crate::output;
+use edits::{done, pieces, undone};
+use keys::{Edit, Named};
+use policy_runtime::facts::{Access, CommandFact, Facts, TextFact, TextRole, Word};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
 /// Most texts of one call.
 const MOST_TEXTS: usize = 1024;
-/// Deepest object that is looked into: what lies deeper is a gap.
+/// Deepest value that is looked into, as deep as the walk over the arguments goes.
 const MOST_DEPTH: usize = 64;
-/// Keys of a whole text, squeezed.
-const WHOLE: [&str; 9] = [
-    "content",
-    "contents",
-    "filetext",
-    "newcontent",
-    "newcontents",
-    "newsource",
-    "codecontent",
-    "body",
-    "text",
-];
-/// Keys of what an edit takes away.
-const OLD: [&str; 8] =
-    ["oldstring", "oldstr", "oldtext", "old", "search", "searchstring", "targetcontent", "originaltext"];
-/// Keys of what an edit puts there.
-const NEW: [&str; 9] = [
-    "newstring",
-    "newstr",
-    "newtext",
-    "new",
-    "replace",
-    "replacement",
-    "replacementcontent",
-    "replacestring",
-    "inserttext",
-];
-/// Keys of the file.
-const FILE: [&str; 10] = [
-    "filepath",
-    "path",
-    "file",
-    "filename",
-    "absolutepath",
-    "targetfile",
-    "relativepath",
-    "notebookpath",
-    "uri",
-    "target",
-];
+/// Most values of one call.
+const MOST_VALUES: usize = 4096;
+/// Longest key that is only a name, bytes; a longer one is a text.
+const LONGEST_KEY: usize = 16;
+/// Keys of a shell that hold nothing but its command and what is said about it.
+const PLAIN: [&str; 5] = ["command", "description", "cwd", "workdir", "cmd"];
+
+/// The text behind bytes that need not be UTF-8.
+pub(super) fn of_bytes(bytes: Vec<u8>) -> String {
+    decode::lossy(bytes)
+}
 
 /// Makes the texts of a call whose facts are known.
 pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFact> {
     let kind = tool::kind(&call.tool, &facts.readings);
-    let mut made = Made { call, facts, resolver, taken: HashSet::new(), out: Vec::new() };
+    let mut made = Made {
+        call,
+        facts,
+        resolver,
+        out: Vec::new(),
+        used: BTreeSet::new(),
+        files: BTreeMap::new(),
+        rest: BTreeMap::new(),
+        paths: OnceCell::new(),
+        values: 0,
+        gap: "",
+    };
     match call.event.as_str() {
         "user_prompt" | "user_prompt_submit" => made.strings(&call.arguments, TextRole::Prompt),
         _ => {
@@ -70,9 +64,11 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
             }
             if kind.patch {
                 made.patches(&call.arguments);
-            } else if !kind.shell && !reads_only(facts) {
-                made.object(&call.arguments, None, 0);
-                made.rest();
+            }
+            let silent = kind.shell && plain(&call.arguments) || reads_only(facts);
+            if !silent {
+                made.value(&call.arguments, "", None, 0);
+                made.leftovers();
             }
         }
     }
@@ -82,82 +78,81 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
     made.out
 }
 
-/// Whether the call surely writes no file.
+/// Whether the arguments of a shell are a command and nothing else: its string is read as a command already.
+fn plain(arguments: &Value) -> bool {
+    arguments.as_object().is_some_and(|map| {
+        map.iter().all(|(key, value)| {
+            PLAIN.contains(&key.as_str()) || !(value.is_string() || value.is_array() || value.is_object())
+        })
+    })
+}
+
+/// Whether the call surely writes no file, and sends nothing to a server.
 fn reads_only(facts: &Facts) -> bool {
-    !facts.paths.is_empty() && facts.paths.iter().all(|path| path.access.only_reads())
+    facts.readings.iter().all(|name| name.server.is_empty())
+        && !facts.paths.is_empty()
+        && facts.paths.iter().all(|path| path.access.only_reads())
 }
 
 struct Made<'a> {
     call: &'a Call,
     facts: &'a Facts,
     resolver: &'a dyn Resolver,
-    /// Strings of the arguments that are a part of a text or the name of its file, by where they lie.
-    taken: HashSet<*const u8>,
     out: Vec<TextFact>,
+    /// Where the values lie that are part of a text already.
+    used: BTreeSet<usize>,
+    /// The last text of each file that commands of this call write.
+    files: BTreeMap<PathBuf, usize>,
+    /// What has no shape that is known, by the file that it belongs to.
+    rest: BTreeMap<Option<u32>, String>,
+    /// Paths by how they were written, the first of each.
+    paths: OnceCell<BTreeMap<&'a str, u32>>,
+    values: usize,
+    /// Why not all arguments were looked at.
+    gap: &'static str,
+}
+
+fn place<T>(value: &T) -> usize {
+    std::ptr::from_ref(value).addr()
 }
 
 impl<'a> Made<'a> {
     fn push(&mut self, text: TextFact) {
-        if self.out.len() < MOST_TEXTS {
-            self.out.push(text);
-        } else if let Some(last) = self.out.last_mut() {
-            last.gap = format!("more than {MOST_TEXTS} texts");
+        // A file of two bytes a letter reads as one of one byte between zeros.
+        let hidden = text.after.contains('\0').then(|| {
+            let plain = |text: &str| text.replace('\0', "");
+            new_text(text.role, text.path, text.before.as_deref().map(plain), plain(&text.after))
+        });
+        for text in std::iter::once(text).chain(hidden) {
+            if self.out.len() < MOST_TEXTS {
+                self.out.push(text);
+            } else if let Some(last) = self.out.last_mut() {
+                last.gap = format!("more than {MOST_TEXTS} texts");
+            }
         }
     }
 
-    /// Everything in it that is a text, as one: the answer of a tool has its text in any place.
+    /// Everything in it that is a text, as one.
     fn strings(&mut self, value: &Value, role: TextRole) {
-        let mut all = String::new();
-        let mut stack = vec![value];
-        while let Some(value) = stack.pop() {
-            match value {
-                Value::String(text) => {
-                    if !all.is_empty() {
-                        all.push('\n');
-                    }
-                    all.push_str(text);
-                }
-                Value::Array(items) => stack.extend(items.iter().rev()),
-                Value::Object(map) => stack.extend(map.values().rev()),
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            }
-        }
+        let all = output::joined(value);
         if !all.is_empty() {
-            self.push(new_text(role, None, None, all));
-        }
-    }
-
-    /// What no shape knows, as one text: a tool of a server calls what it writes what it likes.
-    fn rest(&mut self) {
-        let mut rest: Vec<&str> = Vec::new();
-        let scripts = self.facts.scripts.iter().map(|script| script.text.as_str());
-        let known: HashSet<&str> =
-            scripts.chain(self.facts.paths.iter().map(|path| path.written.as_str())).collect();
-        let mut stack = vec![&self.call.arguments];
-        while let Some(value) = stack.pop() {
-            match value {
-                Value::String(text) => {
-                    let known = known.contains(text.as_str()) || self.taken.contains(&text.as_ptr());
-                    if !known && !text.is_empty() {
-                        rest.push(text);
-                    }
-                }
-                Value::Array(items) => stack.extend(items.iter().rev()),
-                Value::Object(map) => stack.extend(map.values().rev()),
-                Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            }
-        }
-        if !rest.is_empty() {
-            self.push(new_text(TextRole::Argument, None, None, rest.join("\n")));
+            // What is told before a call is the text of the file that is read.
+            let file = self.call.arguments.as_object().filter(|_| self.call.event == "pre_tool_use");
+            let path = file.and_then(keys::file).and_then(|file| self.path(file));
+            self.push(new_text(role, path, None, all));
         }
     }
 
     /// Every envelope in the arguments of a patch tool.
-    fn patches(&mut self, arguments: &Value) {
+    fn patches(&mut self, arguments: &'a Value) {
         let mut stack = vec![arguments];
         while let Some(value) = stack.pop() {
             match value {
-                Value::String(text) => self.patch(text),
+                Value::String(text) => {
+                    if self.patch(text) {
+                        self.used.insert(place(value));
+                    }
+                }
                 Value::Array(items) => stack.extend(items.iter().rev()),
                 Value::Object(map) => stack.extend(map.values().rev()),
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
@@ -165,14 +160,18 @@ impl<'a> Made<'a> {
         }
     }
 
-    fn patch(&mut self, text: &str) {
+    /// The files of an envelope; whether there are any.
+    fn patch(&mut self, text: &str) -> bool {
         // What is on disk behind the call is no text that it found.
         let before = self.call.event == "pre_tool_use";
         let on_disk = |file: &str| if before { self.on_disk(file) } else { FileText::Unknown };
-        for file in patch::written(text, &on_disk) {
+        let files = patch::written(text, &on_disk);
+        let any = !files.is_empty();
+        for file in files {
             let path = self.path(file.file);
             self.push(new_text(TextRole::File, path, file.before, file.after));
         }
+        any
     }
 
     /// Commands as they were given, and what they write word for word.
@@ -182,44 +181,120 @@ impl<'a> Made<'a> {
             self.push(new_text(TextRole::Command, None, None, script.text.clone()));
         }
         for command in &facts.commands {
-            if patch::is_program(command_name(command)) {
+            self.parted(command);
+            if patch::is_program(shell::name(command)) {
                 let words = command.words.iter().filter_map(|word| match word {
-                    policy_runtime::facts::Word::Known(text) => Some(text.as_str()),
+                    Word::Known(text) => Some(text.as_str()),
                     _ => None,
                 });
-                words.chain(command.input.as_deref()).for_each(|text| self.patch(text));
+                let whole = |text: &&str| !text.contains(HOLE);
+                words.chain(command.input.as_deref()).filter(whole).for_each(|text| {
+                    self.patch(text);
+                });
             }
-            let Some(text) = written_by(command) else { continue };
             let redirects = command.redirects.iter().filter(|redirect| redirect.writes);
-            let targets = redirects.filter_map(|redirect| redirect.path);
-            let operands = command.paths.iter().copied().filter(|path| {
-                let path = facts.paths.get(*path as usize);
-                path.is_some_and(|path| path.access.any(Access::WRITE)) && command_name(command) == "tee"
-            });
-            let mut targets: Vec<u32> = targets.chain(operands).collect();
-            targets.dedup();
-            for path in targets {
-                self.push(new_text(TextRole::File, Some(path), None, text.clone()));
+            let mut targets: Vec<(u32, bool)> = redirects
+                .filter_map(|redirect| Some((redirect.path?, redirect.op.ends_with(">>"))))
+                .collect();
+            if shell::name(command) == "tee" {
+                let appends = command.words.iter().any(|word| {
+                    matches!(word, Word::Known(word) if ["-a", "--append", "-ai", "-ia"].contains(&word.as_str()))
+                });
+                let writes = |path: &u32| {
+                    let path = facts.paths.get(*path as usize);
+                    path.is_some_and(|path| path.access.any(Access::WRITE))
+                };
+                targets.extend(command.paths.iter().copied().filter(writes).map(|path| (path, appends)));
+            }
+            if targets.is_empty() {
+                continue;
+            }
+            let Some(text) = shell::written(facts, command) else { continue };
+            targets.sort_by_key(|(path, _)| *path);
+            targets.dedup_by_key(|(path, _)| *path);
+            for (path, appends) in targets {
+                self.written(path, &text, appends);
             }
         }
     }
 
-    fn object(&mut self, value: &'a Value, around: Option<&'a str>, depth: usize) {
-        if depth > MOST_DEPTH {
-            let gap = format!("what lies deeper than {MOST_DEPTH} objects is not looked at");
-            let text = new_text(TextRole::Argument, None, None, String::new());
-            return self.push(TextFact { gap, ..text });
+    /// Words that are put together from pieces, which no one sees in the command as it was given.
+    fn parted(&mut self, command: &CommandFact) {
+        let mut all = String::new();
+        for word in &command.words {
+            if let Word::Known(word) = word
+                && word.len() > LONGEST_KEY
+                && !command.source.is_empty()
+                && !command.source.contains(word.as_str())
+            {
+                all.push_str(if all.is_empty() { "" } else { "\n" });
+                all.push_str(word);
+            }
         }
+        if !all.is_empty() {
+            self.push(new_text(TextRole::Command, None, None, all));
+        }
+    }
+
+    /// A file that a command writes a text to.
+    fn written(&mut self, path: u32, text: &str, appends: bool) {
+        let Some(fact) = self.facts.paths.get(path as usize) else { return };
+        let file = self.absolute(fact);
+        let known = self.files.get(&file).copied();
+        if let Some(last) = known.filter(|_| appends).and_then(|at| self.out.get_mut(at)) {
+            append(last, text);
+            return;
+        }
+        let before = match known.and_then(|at| self.out.get(at)) {
+            Some(last) => Some(last.after.clone()),
+            None if self.call.event != "pre_tool_use" => None,
+            None => match self.read(&file) {
+                FileText::Text(text) => Some(text),
+                _ => None,
+            },
+        };
+        let whole = match before {
+            Some(before) if appends => {
+                let after = before.clone();
+                let mut whole =
+                    TextFact { path: Some(path), before: Some(before), after, ..TextFact::default() };
+                append(&mut whole, text);
+                whole
+            }
+            before => new_text(TextRole::File, Some(path), before, text.to_owned()),
+        };
+        self.files.insert(file, self.out.len());
+        self.push(whole);
+    }
+
+    /// One value and everything in it; `around` is the file that an object around it names.
+    fn value(&mut self, value: &'a Value, key: &str, around: Option<&'a str>, depth: usize) {
+        self.values += 1;
+        if depth > MOST_DEPTH || self.values > MOST_VALUES {
+            self.gap =
+                if depth > MOST_DEPTH { "a value nested deeper than 64" } else { "more than 4096 values" };
+            return;
+        }
+        let used = self.used.contains(&place(value));
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.object(item, around, depth + 1)),
+            Value::String(text) if !used => self.left(text, key, around),
+            Value::Array(items) if !used => {
+                items.iter().for_each(|item| self.value(item, key, around, depth + 1));
+            }
             Value::Object(map) => {
-                let file = text_under(map, &FILE).or(around);
-                self.shape(map, file);
+                let named = Named::new(map);
+                let own = named.file();
+                self.used.extend(own.map(|(value, _)| place(value)));
+                let file = own.map(|(_, file)| file).or(around);
+                if !used {
+                    self.shape(map, &named, file);
+                }
                 for (key, value) in map {
-                    // Edits of one file were taken together.
-                    if value.is_object() || value.is_array() && !is_edits(key, value) {
-                        self.object(value, file, depth + 1);
+                    let own = self.path(key).is_some();
+                    if key.len() > LONGEST_KEY && !own && self.tells() {
+                        self.keep(None, key);
                     }
+                    self.value(value, key, if own { Some(key) } else { file }, depth + 1);
                 }
             }
             _ => {}
@@ -227,60 +302,156 @@ impl<'a> Made<'a> {
     }
 
     /// A write or edit as one object tells it.
-    fn shape(&mut self, map: &'a Map<String, Value>, file: Option<&'a str>) {
+    fn shape(&mut self, map: &'a Map<String, Value>, named: &Named<'a>, file: Option<&'a str>) {
         let mut edits = Vec::new();
-        edits.extend(edit(map));
-        for (_, value) in map.iter().filter(|(key, value)| is_edits(key, value)) {
-            let items = value.as_array().into_iter().flatten().filter_map(Value::as_object);
-            edits.extend(items.filter_map(edit));
+        if let Some((edit, used)) = named.edit() {
+            edits.push(edit);
+            self.used.extend(used.into_iter().map(place));
         }
-        let whole = if edits.is_empty() { text_under(map, &WHOLE) } else { None };
-        if edits.is_empty() && whole.is_none() {
+        // Edits of one file are taken together.
+        for item in map.values().filter_map(Value::as_array).flatten() {
+            let Some(object) = item.as_object().map(Named::new) else { continue };
+            if object.file().is_none()
+                && let Some((edit, used)) = object.edit()
+            {
+                edits.push(edit);
+                self.used.extend(used.into_iter().map(place));
+                self.used.insert(place(item));
+            }
+        }
+        let path = file.and_then(|file| self.path(file));
+        if !edits.is_empty() {
+            self.edited(file, path, &edits);
             return;
         }
-        self.taken.extend(edits.iter().flat_map(|edit| [edit.old, edit.new]).chain(whole).map(str::as_ptr));
-        self.taken.extend(file.map(str::as_ptr));
-        let path = file.and_then(|file| self.path(file));
-        let on_disk = file.map(|file| self.on_disk(file));
-        let after_the_call = self.call.event != "pre_tool_use";
-        if let Some(whole) = whole {
-            if file.is_none() {
-                self.push(new_text(TextRole::Argument, None, None, whole.to_owned()));
-                return;
+        for (value, whole) in named.wholes(file.is_some()) {
+            if !self.used.insert(place(value)) || self.path(&whole).is_some() {
+                continue;
             }
-            let before = match on_disk {
-                Some(FileText::Text(text)) if !after_the_call => Some(text),
+            if file.is_none() {
+                self.push(new_text(TextRole::Argument, None, None, whole.into_owned()));
+                continue;
+            }
+            let before = match file.map(|file| self.on_disk(file)) {
+                Some(FileText::Text(text)) if self.call.event == "pre_tool_use" => Some(text),
                 _ => None,
             };
-            self.push(new_text(TextRole::File, path, before, whole.to_owned()));
+            self.push(new_text(TextRole::File, path, before, whole.into_owned()));
+        }
+    }
+
+    fn edited(&mut self, file: Option<&str>, path: Option<u32>, edits: &[Edit<'_>]) {
+        let on_disk = file.map_or(FileText::Unknown, |file| self.on_disk(file));
+        let before_the_call = self.call.event == "pre_tool_use";
+        let known = match &on_disk {
+            FileText::Text(text) => Some(text.as_str()),
+            // A file that is made by its first edit.
+            FileText::Absent if before_the_call => Some(""),
+            _ => None,
+        };
+        let mut gap = String::new();
+        if let Some(text) = known
+            && before_the_call
+        {
+            let done = done(text, edits);
+            if done.fit > 0 {
+                let before = (on_disk != FileText::Absent).then(|| text.to_owned());
+                let loose = done.loose.join("\n");
+                self.push(TextFact { gap: done.gap, ..new_text(TextRole::File, path, before, done.text) });
+                if !loose.is_empty() {
+                    self.push(new_text(TextRole::File, path, None, loose));
+                }
+                return;
+            }
+            gap = done.gap;
+        } else if let Some(text) = known
+            && let Some(before) = undone(text, edits)
+        {
+            self.push(new_text(TextRole::File, path, Some(before), text.to_owned()));
+            return;
+        } else if on_disk == FileText::Unread && before_the_call {
+            gap = "the file that is edited cannot be read".to_owned();
+        }
+        // The file is not known, or the edit does not fit it: what it brings is looked at all the same.
+        self.push(TextFact { gap, ..new_text(TextRole::File, path, None, pieces(edits)) });
+    }
+
+    /// Whether texts without a shape are told: of calls that may still be stopped.
+    fn tells(&self) -> bool {
+        self.call.event == "pre_tool_use" && !self.call.tool.is_empty()
+    }
+
+    /// A text that has no shape that is known.
+    fn left(&mut self, text: &'a str, key: &str, around: Option<&'a str>) {
+        if let Some(path) = around.filter(|around| *around == key).and_then(|_| self.path(key)) {
+            // `files: {"src/a.rs": "…"}`
+            let before = match self.on_disk(key) {
+                FileText::Text(text) if self.call.event == "pre_tool_use" => Some(text),
+                _ => None,
+            };
+            self.push(new_text(TextRole::File, Some(path), before, text.to_owned()));
             return;
         }
-        let (before, after) = match on_disk {
-            Some(FileText::Text(text)) if after_the_call => (undone(&text, &edits), Some(text)),
-            Some(FileText::Text(text)) => {
-                let after = done(&text, &edits);
-                (Some(text), after)
-            }
-            _ => (None, None),
-        };
-        match (before, after) {
-            (Some(before), Some(after)) => {
-                self.push(new_text(TextRole::File, path, Some(before), after));
-            }
-            // The file is not known, or the edit does not fit it: what it brings is looked at all the same.
-            _ => {
-                let text = edits.iter().map(|edit| edit.new).collect::<Vec<_>>().join("\n");
-                self.push(new_text(TextRole::File, path, None, text));
-            }
+        if !self.tells() || self.facts.scripts.iter().any(|script| script.text == text) {
+            return;
+        }
+        // What is said about a file is no text of it.
+        let path = around.filter(|_| !keys::is_note(key)).and_then(|file| self.path(file));
+        self.keep(path, text);
+    }
+
+    fn keep(&mut self, path: Option<u32>, text: &str) {
+        let all = self.rest.entry(path).or_default();
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all.push_str(text);
+    }
+
+    fn leftovers(&mut self) {
+        for (path, text) in std::mem::take(&mut self.rest) {
+            self.push(new_text(TextRole::Argument, path, None, text));
+        }
+        if !self.gap.is_empty() && self.tells() {
+            let gap = format!("not all arguments were looked at: {}", self.gap);
+            self.push(TextFact { gap, ..new_text(TextRole::Argument, None, None, String::new()) });
         }
     }
 
     /// The path fact of a file as it was written.
     fn path(&self, file: &str) -> Option<u32> {
-        self.facts.paths.iter().position(|path| path.written == file).and_then(|at| u32::try_from(at).ok())
+        let paths = self.paths.get_or_init(|| {
+            let mut known = BTreeMap::new();
+            for (path, at) in self.facts.paths.iter().zip(0..) {
+                known.entry(path.written.as_str()).or_insert(at);
+            }
+            known
+        });
+        paths.get(file).copied()
     }
 
     fn on_disk(&self, file: &str) -> FileText {
+        let fact = self.path(file).and_then(|path| self.facts.paths.get(path as usize));
+        match fact {
+            Some(fact) => self.read(&self.absolute(fact)),
+            None => self.read(&self.joined(file)),
+        }
+    }
+
+    fn read(&self, path: &Path) -> FileText {
+        if path.is_absolute() { self.resolver.text(path) } else { FileText::Unknown }
+    }
+
+    /// Where a file lies, links not followed.
+    fn absolute(&self, fact: &policy_runtime::facts::PathFact) -> PathBuf {
+        let views = fact.names.first().map(|name| name.views.as_slice()).unwrap_or_default();
+        match views.iter().find(|view| view.starts_with('/')) {
+            Some(view) => PathBuf::from(view),
+            None => self.joined(&fact.written),
+        }
+    }
+
+    fn joined(&self, file: &str) -> PathBuf {
         let file = file.strip_prefix("file://").unwrap_or(file);
         let mut path = PathBuf::new();
         for part in self.call.cwd.join(Path::new(file)).components() {
@@ -292,76 +463,17 @@ impl<'a> Made<'a> {
                 other => path.push(other),
             }
         }
-        if path.is_absolute() { self.resolver.text(&path) } else { FileText::Unknown }
+        path
     }
 }
 
-/// One replacement.
-struct Edit<'v> {
-    old: &'v str,
-    new: &'v str,
-    all: bool,
-}
-
-fn edit(map: &Map<String, Value>) -> Option<Edit<'_>> {
-    let new = text_under(map, &NEW)?;
-    let old = text_under(map, &OLD).unwrap_or_default();
-    let all = ["replaceall", "allowmultiple", "global"];
-    let all =
-        map.iter().any(|(key, value)| all.contains(&squeezed(key).as_str()) && value == &Value::Bool(true));
-    Some(Edit { old, new, all })
-}
-
-/// Whether a value is the list of edits of the file that the object around names.
-fn is_edits(key: &str, value: &Value) -> bool {
-    let edits = |item: &Value| {
-        item.as_object().is_some_and(|map| edit(map).is_some() && text_under(map, &FILE).is_none())
-    };
-    ["edits", "replacements", "changes", "replacementchunks"].contains(&squeezed(key).as_str())
-        && value.as_array().is_some_and(|items| !items.is_empty() && items.iter().all(edits))
-}
-
-fn squeezed(key: &str) -> String {
-    key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
-}
-
-/// The text under the first of these keys that has one.
-fn text_under<'v>(map: &'v Map<String, Value>, keys: &[&str]) -> Option<&'v str> {
-    keys.iter().find_map(|wanted| {
-        map.iter().find(|(key, value)| value.is_string() && squeezed(key) == *wanted)?.1.as_str()
-    })
-}
-
-/// The text with the edits done; none when one does not fit.
-fn done(text: &str, edits: &[Edit<'_>]) -> Option<String> {
-    let mut out = text.to_owned();
-    for edit in edits {
-        if edit.old.is_empty() {
-            // An insertion: where does not matter for what is new.
-            if !out.is_empty() && !out.ends_with('\n') {
-                out.push('\n');
-            }
-            out.push_str(edit.new);
-            continue;
-        }
-        if !out.contains(edit.old) {
-            return None;
-        }
-        out = if edit.all { out.replace(edit.old, edit.new) } else { out.replacen(edit.old, edit.new, 1) };
+/// Puts a text behind the one of a file: the line that it goes on with is new, too.
+fn append(whole: &mut TextFact, text: &str) {
+    let start = whole.after.rfind('\n').map_or(0, |at| at + 1);
+    whole.after.push_str(text);
+    if !text.is_empty() {
+        whole.added.push(start..whole.after.len());
     }
-    Some(out)
-}
-
-/// The text before the edits, as far as it can be told.
-fn undone(text: &str, edits: &[Edit<'_>]) -> Option<String> {
-    let mut out = text.to_owned();
-    for edit in edits.iter().rev() {
-        if edit.new.is_empty() || !out.contains(edit.new) {
-            return None;
-        }
-        out = if edit.all { out.replace(edit.new, edit.old) } else { out.replacen(edit.new, edit.old, 1) };
-    }
-    Some(out)
 }
 
 fn new_text(role: TextRole, path: Option<u32>, before: Option<String>, after: String) -> TextFact {
@@ -369,170 +481,6 @@ fn new_text(role: TextRole, path: Option<u32>, before: Option<String>, after: St
     TextFact { role, path, before, after, added, gap: String::new() }
 }
 
-/// The lines of `after` that `before` does not have, or has less often.
-pub(crate) fn added(before: &str, after: &str) -> Vec<Range<usize>> {
-    let mut known: HashMap<&str, usize> = HashMap::new();
-    for line in before.split('\n') {
-        *known.entry(line.trim_end_matches('\r')).or_default() += 1;
-    }
-    let mut out: Vec<Range<usize>> = Vec::new();
-    let mut start = 0;
-    for line in after.split('\n') {
-        let end = (start + line.len() + 1).min(after.len());
-        let own = line.trim_end_matches('\r');
-        match known.get_mut(own) {
-            Some(count) if *count > 0 => *count -= 1,
-            _ => match out.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => out.push(start..end),
-            },
-        }
-        start = end;
-    }
-    out
-}
-
-fn command_name(command: &policy_runtime::facts::CommandFact) -> &str {
-    match command.words.first() {
-        Some(policy_runtime::facts::Word::Known(name)) => name.rsplit('/').next().unwrap_or(name),
-        _ => "",
-    }
-}
-
-/// What a command surely writes to its output: a here-document that is passed on, or the words of `echo`.
-fn written_by(command: &policy_runtime::facts::CommandFact) -> Option<String> {
-    use policy_runtime::facts::Word;
-    match command_name(command) {
-        "cat" | "tee" => command.input.clone(),
-        "echo" | "printf" => {
-            let words = command.words.iter().skip(1).filter_map(|word| match word {
-                Word::Known(text) => Some(text.as_str()),
-                Word::Unknown { text, .. } => Some(text.as_str()),
-                Word::OneOf(_) | Word::Glob(_) => None,
-            });
-            Some(words.collect::<Vec<_>>().join(" ").replace("\\n", "\n"))
-        }
-        _ => None,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use policy_runtime::facts::{PathFact, ToolName};
-    use serde_json::json;
-
-    struct Disk(&'static str);
-
-    impl Resolver for Disk {
-        fn resolve(&self, _path: &Path) -> super::super::Resolution {
-            super::super::Resolution::Same
-        }
-
-        fn text(&self, _path: &Path) -> FileText {
-            FileText::Text(self.0.to_owned())
-        }
-    }
-
-    fn made(tool: &str, event: &str, arguments: Value, disk: &'static str) -> Vec<TextFact> {
-        let call = Call {
-            tool: tool.to_owned(),
-            event: event.to_owned(),
-            arguments,
-            cwd: PathBuf::from("/w"),
-            ..Call::default()
-        };
-        let path = PathFact { written: "a.txt".to_owned(), access: Access::WRITE, ..PathFact::default() };
-        let readings = vec![ToolName { tool: tool.to_lowercase(), ..ToolName::default() }];
-        let facts = Facts { readings, paths: vec![path], ..Facts::default() };
-        texts(&call, &facts, &Disk(disk))
-    }
-
-    fn new_lines(text: &TextFact) -> Vec<&str> {
-        text.added.iter().filter_map(|range| text.after.get(range.clone())).map(str::trim_end).collect()
-    }
-
-    #[test]
-    fn one_model_for_every_shape() {
-        let disk = "one\ntwo\nthree\n";
-        for (tool, arguments) in [
-            ("Write", json!({"file_path": "a.txt", "content": "one\nTWO\nthree\n"})),
-            ("Edit", json!({"file_path": "a.txt", "old_string": "two", "new_string": "TWO"})),
-            (
-                "MultiEdit",
-                json!({"file_path": "a.txt", "edits": [{"old_string": "two", "new_string": "TWO"}]}),
-            ),
-            ("edit_file", json!({"path": "a.txt", "edits": [{"oldText": "two", "newText": "TWO"}]})),
-            ("str_replace", json!({"path": "a.txt", "old_str": "two", "new_str": "TWO"})),
-            ("write_files", json!({"files": [{"path": "a.txt", "content": "one\nTWO\nthree\n"}]})),
-        ] {
-            let texts = made(tool, "pre_tool_use", arguments, disk);
-            assert_eq!(texts.len(), 1, "{tool}");
-            assert_eq!(texts[0].after, "one\nTWO\nthree\n", "{tool}");
-            assert_eq!(new_lines(&texts[0]), ["TWO"], "{tool}");
-            assert_eq!((texts[0].path, texts[0].before.as_deref()), (Some(0), Some(disk)), "{tool}");
-        }
-    }
-
-    #[test]
-    fn what_no_shape_knows_is_a_text_too() {
-        let page = json!({"page_id": "7", "blocks": [{"markdown": "one"}], "meta": {"html": "two", "n": 1}});
-        let texts = made("update_page", "pre_tool_use", page, "");
-        assert_eq!((texts.len(), texts[0].role, texts[0].path), (1, TextRole::Argument, None));
-        assert_eq!(texts[0].after, "7\none\ntwo");
-        // Beside a file that is written: the label alone.
-        let write = json!({"file_path": "a.txt", "content": "x", "label": "y"});
-        let texts = made("Write", "pre_tool_use", write, "");
-        assert_eq!((texts[0].after.as_str(), texts[1].after.as_str()), ("x", "y"));
-        let edit = json!({"path": "a.txt", "edits": [{"oldText": "two", "newText": "TWO"}]});
-        assert_eq!(made("edit_file", "pre_tool_use", edit, "two").len(), 1);
-        assert_eq!(made("Bash", "pre_tool_use", json!({"command": "ls", "description": "x"}), "").len(), 0);
-    }
-
-    #[test]
-    fn what_lies_too_deep_is_a_gap() {
-        let nested =
-            |depth: usize| (0..depth).fold(json!({"content": "x"}), |value, _| json!({ "a": value }));
-        let shallow = made("save", "pre_tool_use", nested(60), "");
-        assert!(
-            shallow.iter().all(|text| text.gap.is_empty()) && shallow.iter().any(|text| text.after == "x")
-        );
-        let deep = made("save", "pre_tool_use", nested(70), "");
-        assert!(deep.iter().any(|text| text.gap.contains("deeper")), "{deep:?}");
-    }
-
-    #[test]
-    fn patches_are_texts_of_their_files() {
-        let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-two\n+TWO\n*** Add File: b\n+x\n*** Delete File: c\n*** End Patch";
-        let made = |event: &str, disk| made("apply_patch", event, json!({ "command": patch }), disk);
-        let texts = made("pre_tool_use", "one\ntwo\n");
-        assert_eq!(
-            (texts.len(), texts[0].path, texts[0].before.as_deref()),
-            (2, Some(0), Some("one\ntwo\n"))
-        );
-        assert_eq!((texts[0].after.as_str(), new_lines(&texts[0])), ("one\nTWO\n", vec!["TWO"]));
-        assert_eq!((texts[1].after.as_str(), texts[1].before.as_deref()), ("x\n", None));
-        // One that does not fit, and one that was applied: what it brings.
-        for texts in [made("pre_tool_use", "three\n"), made("post_tool_use", "one\ntwo\n")] {
-            assert_eq!((texts[0].after.as_str(), new_lines(&texts[0])), ("TWO", vec!["TWO"]));
-        }
-    }
-
-    #[test]
-    fn an_edit_that_does_not_fit_is_looked_at_all_the_same() {
-        let edit = json!({"file_path": "a.txt", "old_string": "none", "new_string": "new"});
-        let texts = made("Edit", "pre_tool_use", edit, "one\n");
-        assert_eq!((texts[0].after.as_str(), new_lines(&texts[0])), ("new", vec!["new"]));
-    }
-
-    #[test]
-    fn replace_all_and_after_the_call() {
-        let all = json!({"file_path": "a.txt", "old_string": "x", "new_string": "y", "replace_all": true});
-        let texts = made("Edit", "pre_tool_use", all.clone(), "x\nq\nx\n");
-        assert_eq!(texts[0].after, "y\nq\ny\n");
-        let texts = made("Edit", "post_tool_use", all, "y\nq\ny\n");
-        assert_eq!(texts[0].before.as_deref(), Some("x\nq\nx\n"));
-        let prompt = made("", "user_prompt", json!({"prompt": "do it"}), "");
-        assert_eq!((prompt[0].role, prompt[0].after.as_str()), (TextRole::Prompt, "do it"));
-    }
-}
+#[path = "text_tests.rs"]
+mod tests;

@@ -115,7 +115,8 @@ fn try_decide<'f>(
         report.floor(report::Value::Call, "the name of the tool can be read in too many ways".to_owned());
     }
     past::resolve(table, facts, outside, &mut report)?;
-    report.verdict(table, facts)
+    let secrets = texts.secrets(table, report.formats())?;
+    Ok(Verdict { secrets, ..report.verdict(table, facts)? })
 }
 
 /// One reading of a call.

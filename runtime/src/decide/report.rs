@@ -42,6 +42,8 @@ pub(super) struct Spot {
     pub(super) message: String,
     /// No worse than this.
     pub(super) at_most: Option<Severity>,
+    /// The format of a secret in what a tool gave back, counted from 1; 0 for anything else.
+    pub(super) format: u32,
 }
 
 /// Who says it; the order in which one is preferred as the deciding step.
@@ -111,6 +113,10 @@ pub(super) struct Report {
     answered: bool,
     /// Most findings.
     most: usize,
+    /// Formats of secrets in what a tool gave back that are refused.
+    formats: BTreeSet<u32>,
+    /// Something else is refused.
+    refused: bool,
 }
 
 impl Report {
@@ -123,6 +129,8 @@ impl Report {
             waiting: Vec::new(),
             answered: false,
             most,
+            formats: BTreeSet::new(),
+            refused: false,
         }
     }
 
@@ -142,6 +150,12 @@ impl Report {
     /// What a rule or the default says to a value.
     pub(super) fn answer(&mut self, found: Found) {
         self.answered |= found.class != Class::Default;
+        if found.decision == Decision::Deny {
+            match found.spot.format.checked_sub(1) {
+                Some(format) => drop(self.formats.insert(format)),
+                None => self.refused = true,
+            }
+        }
         if self.best.as_ref().is_none_or(|best| found.outranks(best)) {
             self.best = Some(found.clone());
         }
@@ -185,6 +199,11 @@ impl Report {
         keep(&mut self.findings, (found, verb), self.most, |(found, verb)| found.severity(*verb));
     }
 
+    /// Formats of secrets in what a tool gave back that are refused.
+    pub(super) fn formats(&self) -> &BTreeSet<u32> {
+        &self.formats
+    }
+
     pub(super) fn verdict(mut self, table: &Table<'_>, facts: &Facts) -> Result<Verdict, Stop> {
         let best = self.best.take().unwrap_or(Found {
             decision: Decision::Ask,
@@ -212,6 +231,8 @@ impl Report {
             observed: observe.then_some(decision),
             steps,
             findings,
+            secrets: Vec::new(),
+            only_secrets: !self.refused && !self.formats.is_empty(),
         })
     }
 }
@@ -384,6 +405,8 @@ pub(super) fn damaged() -> Verdict {
             guard: false,
         }],
         findings: Vec::new(),
+        secrets: Vec::new(),
+        only_secrets: false,
     }
 }
 

@@ -17,10 +17,10 @@ use crate::table::layout::Section;
 use crate::table::read::Damaged;
 use crate::table::records::{Matcher, View};
 use crate::table::{Line, Table};
-use crate::verdict::Severity;
+use crate::verdict::{Secret, Severity};
 use policy_scan::{Outcome, ScanError, Scanner, Sums};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::{ControlFlow, Range};
 
 /// Most texts of one call.
@@ -67,6 +67,28 @@ impl<'f> Texts<'f> {
         Texts { facts, found: None, most: outside.most().places }
     }
 
+    /// Every secret of these formats in the first text that a tool gave back.
+    pub(super) fn secrets(&self, table: &Table<'_>, formats: &BTreeSet<u32>) -> Result<Vec<Secret>, Stop> {
+        let output = self.facts.texts.iter().find(|text| text.role == TextRole::Output);
+        let Some(output) = output.filter(|_| !formats.is_empty()) else { return Ok(Vec::new()) };
+        let section = table.scan()?;
+        section.get(0, section.len())?;
+        let scanner = Scanner::in_place(section.unseen(), None).map_err(|_| Stop::Damaged)?;
+        let mut found: Vec<(Range<usize>, u32)> = Vec::new();
+        pass(table, &scanner, &output.after, &mut |place, _| {
+            let format = place.format.checked_sub(1).filter(|format| formats.contains(format));
+            found.extend(place.secret.clone().zip(format));
+        })?;
+        let named = found.into_iter().map(|(range, format)| {
+            let name = table.text_in(table.row(Section::Secrets, format)?, 0)?;
+            Ok(Secret { start: range.start, end: range.end, format: name.to_owned() })
+        });
+        let mut named = named.collect::<Result<Vec<Secret>, Stop>>()?;
+        named.sort();
+        named.dedup();
+        Ok(named)
+    }
+
     fn found(&mut self, table: &Table<'_>) -> Result<&[Found], Stop> {
         if self.found.is_none() {
             let texts = self.facts.texts.iter().take(MOST_TEXTS);
@@ -92,10 +114,15 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact, most: usize) 
     let mut problem = None;
     // A secret that stands in the file already is not new, wherever the edit puts it.
     let mut known: HashSet<&str> = HashSet::new();
+    // What matched before; what comes together because a line between went is new, though no line is.
+    let mut matched_before: HashSet<(u32, &str)> = HashSet::new();
     if let Some(before) = &text.before {
         let mut places = Places::new(most);
         let mut keep = |place: &Place, matched: Range<usize>| {
-            known.extend(place.secret.clone().and_then(|range| before.get(range)));
+            match place.secret.clone() {
+                Some(range) => known.extend(before.get(range)),
+                None => matched_before.extend(before.get(matched.clone()).map(|text| (place.needle, text))),
+            }
             places.add(place, before, matched.start);
         };
         problem = pass(table, scanner, before, &mut keep)?;
@@ -104,10 +131,17 @@ fn scan(table: &Table<'_>, scanner: &Scanner<'_>, text: &TextFact, most: usize) 
     let (mut all, mut some) = (Places::new(most), Places::new(most));
     let after = &text.after;
     let mut keep = |place: &Place, matched: Range<usize>| {
+        let touched = || overlaps(&text.added, matched.start, matched.end);
         let secret = place.secret.clone().and_then(|range| after.get(range));
-        if overlaps(&text.added, matched.start, matched.end)
-            && !secret.is_some_and(|secret| known.contains(secret))
-        {
+        let new = match (secret, &text.before) {
+            (Some(secret), Some(_)) => !known.contains(secret),
+            (None, Some(_)) => {
+                let found = after.get(matched.clone()).map(|text| (place.needle, text));
+                touched() || found.is_some_and(|found| !matched_before.contains(&found))
+            }
+            (_, None) => touched(),
+        };
+        if new {
             some.add(place, after, matched.start);
         }
         all.add(place, after, matched.start);
@@ -318,12 +352,20 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
         if found.after.is_empty() && found.before.is_empty() {
             return Ok(());
         }
+        let facts = self.matching.facts;
+        let text = facts.texts.get(index);
+        let output = facts.event.starts_with("post_tool_use")
+            && text.is_some_and(|text| text.role == TextRole::Output);
+        // What is said beside a file is none of its text, which patterns of lines about files look for.
+        let beside = group.withins.count > 0
+            && !facts.paths.is_empty()
+            && text.is_some_and(|text| text.role == TextRole::Argument && text.path.is_none());
         let numbers = table.numbers(group.content)?.collect::<Result<Vec<u32>, Damaged>>()?;
         let (pairs, _) = numbers.as_chunks::<2>();
         for (view, places) in
             [(View::Added, &found.added), (View::After, &found.after), (View::Before, &found.before)]
         {
-            for place in places {
+            for place in places.iter().filter(|place| !beside || place.format > 0) {
                 let first = pairs.partition_point(|[needle, _]| *needle < place.needle);
                 let same = pairs.get(first..).unwrap_or_default();
                 for [_, rank] in same.iter().take_while(|[needle, _]| *needle == place.needle) {
@@ -339,6 +381,7 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                         ..Spot::default()
                     };
                     if let Some(format) = place.format.checked_sub(1) {
+                        spot.format = if output { place.format } else { 0 };
                         let row = table.row(Section::Secrets, format)?;
                         let (because, suggest) = (table.text_in(row, 6)?, table.text_in(row, 8)?);
                         spot.suggest = suggest.to_owned();
