@@ -149,6 +149,20 @@ fn what_a_repository_says_of_its_files_leaves_no_added_line_out() {
 }
 
 #[test]
+fn what_git_keeps_is_looked_at_although_something_says_to_ignore_it() {
+    let world = World::new("scan-kept");
+    let git = repository(&world);
+    let line = format!("key = \"{}\"\n", key('5'));
+    for name in ["kept.py", "out/kept.py", "ignored.py"] {
+        world.file(&format!("repo/{name}"), &line);
+    }
+    git(&["add", "kept.py", "out"]);
+    world.file("repo/.gitignore", "*.py\nout/\n");
+    assert_eq!(places(&json_of(&world, &[]).1), ["kept.py:1", "out/kept.py:1"]);
+    assert_eq!(places(&json_of(&world, &["out"]).1), ["out/kept.py:1"]);
+}
+
+#[test]
 fn what_is_named_and_not_looked_at_is_told() {
     let world = World::new("scan-odd-files");
     let line = format!("key = \"{}\"\n", key('5'));

@@ -110,7 +110,7 @@ impl Host for Cursor {
                 call.tool = fields.needed("tool_name")?;
                 let server = fields.text("mcp_server_name")?.filter(|name| !name.is_empty());
                 call.server = Some(server.unwrap_or_else(|| SOME_SERVER.to_owned()));
-                call.arguments = arguments(&mut fields)?;
+                call.arguments = arguments(&mut fields, event)?;
             }
             "preToolUse" | "postToolUse" | "postToolUseFailure" => {
                 call.tool = fields.needed("tool_name")?;
@@ -118,7 +118,7 @@ impl Host for Cursor {
                     call.tool = tool;
                     call.server = Some(SOME_SERVER.to_owned());
                 }
-                call.arguments = arguments(&mut fields)?;
+                call.arguments = arguments(&mut fields, event)?;
             }
             _ => call.arguments = fields.rest(&COMMON),
         }
@@ -216,8 +216,15 @@ fn folder(fields: &Fields) -> Result<std::path::PathBuf, InputError> {
 }
 
 /// The arguments of a tool: an object, or one as JSON text.
-fn arguments(fields: &mut Fields) -> Result<Value, InputError> {
-    let Some(Value::String(text)) = fields.0.get("tool_input") else { return fields.object("tool_input") };
+fn arguments(fields: &mut Fields, event: &str) -> Result<Value, InputError> {
+    let Some(Value::String(text)) = fields.0.get("tool_input") else {
+        // SECURITY: what a call does is not known without its arguments.
+        return if event == "pre_tool_use" {
+            fields.needed_object("tool_input")
+        } else {
+            fields.object("tool_input")
+        };
+    };
     if text.trim().is_empty() {
         return Ok(json!({}));
     }

@@ -342,7 +342,7 @@ pub(crate) fn is_report(event: &str) -> bool {
 ///
 /// When it asks whether something may be done: no answer would be a yes.
 pub(crate) fn unknown(event: &str, fields: &Fields) -> Result<Event, InputError> {
-    if QUESTIONS.contains(&folded(event).as_str()) {
+    if is_question(event) {
         return Err(InputError::spelling(event));
     }
     match ACTIONS.iter().find(|key| !is_report(event) && fields.0.contains_key(**key)) {
@@ -352,6 +352,11 @@ pub(crate) fn unknown(event: &str, fields: &Fields) -> Result<Event, InputError>
         }
         None => Ok(Event::Ignore),
     }
+}
+
+/// Whether an event asks whether something may be done, in any spelling and in the words of any host.
+pub(crate) fn is_question(event: &str) -> bool {
+    QUESTIONS.contains(&folded(event).as_str())
 }
 
 /// A name without what different spellings differ in; letters that only look alike stay what they are.
@@ -389,6 +394,14 @@ impl Fields {
         }
     }
 
+    /// An object that must be there.
+    pub(crate) fn needed_object(&mut self, key: &str) -> Result<Value, InputError> {
+        match self.0.get(key) {
+            None | Some(Value::Null) => Err(InputError::Shape(format!("`{key}` is missing"))),
+            Some(_) => self.object(key),
+        }
+    }
+
     /// The text under `name` in an object; nothing when that is missing or null.
     pub(crate) fn text_in(&self, key: &str, name: &str) -> Result<Option<String>, InputError> {
         match self.0.get(key) {
@@ -404,7 +417,11 @@ impl Fields {
     /// Moves what tells of a tool to the call.
     pub(crate) fn tool(&mut self, call: &mut Call) -> Result<(), InputError> {
         call.tool = self.needed("tool_name")?;
-        call.arguments = self.object("tool_input")?;
+        // SECURITY: what a call does is not known without its arguments.
+        call.arguments = match call.event.as_str() {
+            "pre_tool_use" => self.needed_object("tool_input")?,
+            _ => self.object("tool_input")?,
+        };
         call.output = self.0.remove("tool_response").unwrap_or_default();
         Ok(())
     }

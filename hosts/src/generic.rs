@@ -8,7 +8,7 @@
 
 use crate::Host;
 use crate::call::Call;
-use crate::event::{Event, Fields, InputError, parse_strict, snake};
+use crate::event::{Event, Fields, InputError, is_question, parse_strict, snake};
 use crate::output;
 use crate::reply::{Answer, Reply, clean};
 use crate::settings::Settings;
@@ -27,6 +27,10 @@ impl Host for Generic {
         let mut fields = Fields(parse_strict(input)?);
         let host_event = fields.text("event")?.unwrap_or_else(|| "pre_tool_use".to_owned());
         let event = snake(&host_event);
+        // SECURITY: at an event of another name the lines about calls say nothing.
+        if is_question(&host_event) && !matches!(event.as_str(), "pre_tool_use" | "permission_request") {
+            return Err(InputError::spelling(&host_event));
+        }
         let tool = if matches!(event.as_str(), "pre_tool_use" | "post_tool_use") {
             fields.needed("tool_name")?
         } else {
@@ -131,6 +135,8 @@ mod tests {
             ("{\"tool_name\":\"\"}", "`tool_name` is missing"),
             ("{\"tool_name\":3}", "`tool_name` is not a text"),
             ("{\"tool_name\":\"x\",\"tool_input\":[]}", "`tool_input` is not an object"),
+            ("{\"event\":\"pretooluse\",\"tool_name\":\"x\"}", "not how this host spells"),
+            ("{\"event\":\"BeforeTool\",\"tool_name\":\"x\"}", "not how this host spells"),
             ("{\"tool_name\":\"x\",\"cwd\":\"a/b\"}", "not an absolute path"),
             ("{\"tool_name\":\"x\",\"server\":{}}", "`server` is not a text"),
         ] {

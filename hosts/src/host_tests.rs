@@ -91,7 +91,14 @@ pub(crate) fn refuses_nonsense(host: &dyn Host, event: &str, other: &str) {
         ("{}".to_owned(), "`hook_event_name` is missing"),
         ("{\"hook_event_name\":3}".to_owned(), "`hook_event_name` is not a text"),
         (format!("{{\"hook_event_name\":\"{other}\"}}"), "not how this host spells"),
+        (format!("{{\"hook_event_name\":\"{}\"}}", event.to_lowercase()), "not how this host spells"),
+        (format!("{{\"hook_event_name\":\"{event} \"}}"), "not how this host spells"),
         (format!("{{\"hook_event_name\":\"{event}\"}}"), "is missing"),
+        (format!("{{\"hook_event_name\":\"{event}\",\"tool_name\":\"x\"}}"), "`tool_input` is missing"),
+        (
+            format!("{{\"hook_event_name\":\"{event}\",\"tool_name\":\"x\",\"toolInput\":{{}}}}"),
+            "`tool_input` is missing",
+        ),
         (format!("{{\"hook_event_name\":\"{event}\",\"cwd\":\"x\"}}"), "`cwd` is not an absolute path"),
         (
             format!("{{\"hook_event_name\":\"{event}\",\"tool_name\":\"x\",\"tool_input\":[]}}"),

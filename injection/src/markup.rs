@@ -129,7 +129,8 @@ fn attribute<'t>(text: &'t str, at: usize, tag: &mut Tag<'t>) -> Option<usize> {
                 .get(end..)?
                 .iter()
                 .take(TAG)
-                .take_while(|b| !b.is_ascii_whitespace() && **b != b'>')
+                // A value that goes on behind `<` would be read again from every tag in it.
+                .take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'>' | b'<'))
                 .count();
             (end, end + length, end + length)
         }

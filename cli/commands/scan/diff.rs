@@ -41,6 +41,16 @@ pub(super) fn targets(range: &str, paths: &[PathBuf], cwd: &Path) -> Result<Vec<
         .collect())
 }
 
+/// The files below a folder that git keeps although something in it says to ignore them; none outside of git.
+pub(super) fn kept_and_ignored(folder: &Path) -> Vec<PathBuf> {
+    let mut git = git(folder);
+    git.args(["ls-files", "-z", "--cached", "--ignored", "--exclude-standard"]);
+    let Ok(told) = told(git, "ls-files") else { return Vec::new() };
+    let names = told.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let files = names.map(|name| folder.join(OsString::from_vec(name.to_vec())));
+    files.filter(|file| file.symlink_metadata().is_ok_and(|meta| meta.is_file())).collect()
+}
+
 /// One revision is compared with the working folder, more are compared with each other.
 fn ends_on_disk(range: &str, cwd: &Path) -> bool {
     let mut git = git(cwd);

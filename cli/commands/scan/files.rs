@@ -30,6 +30,8 @@ pub(super) fn targets(paths: &[PathBuf], cwd: &Path) -> Result<Vec<Target>, Fail
             out.push(target(full, cwd));
             continue;
         }
+        // What git keeps is looked at although a later line of `.gitignore` names it.
+        out.extend(diff::kept_and_ignored(&full).into_iter().map(|path| target(path, cwd)));
         let walk = ignore::WalkBuilder::new(&full)
             .hidden(false)
             // SECURITY: only what git passes over: a file that this tool alone obeys would hide things where nobody looks.

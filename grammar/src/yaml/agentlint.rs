@@ -192,7 +192,7 @@ impl Reader {
                 "packs" if matches!(value.value, Value::Null) => {}
                 "packs" => named = Some(self.packs("`packs`", &value)),
                 "exclude_packs" => excluded = self.packs("`exclude_packs`", &value),
-                "stack" => detect = matches!(&value.value, Value::Text(word) if word == "auto"),
+                "stack" => detect = self.stack(&value),
                 "severity" => severity = self.severity(&value),
                 "rules" => rules = self.map("`rules`", value),
                 "projects" => projects = self.map("`projects`", value),
@@ -266,6 +266,40 @@ impl Reader {
         match crate::print::format(FileId(0), &text) {
             Ok(pretty) => pretty,
             Err(_) => text,
+        }
+    }
+
+    /// Whether the project is looked at for its packs.
+    fn stack(&mut self, node: &Node) -> bool {
+        match &node.value {
+            Value::Null => return true,
+            Value::Text(word) if word == "auto" => return true,
+            Value::Text(word) if word == "none" => {}
+            Value::Text(word) => {
+                let what = format!("`stack: {word}`");
+                self.left(&what, node.span, "`auto` finds the packs; else name them under `packs`");
+            }
+            _ => self.wrong_type("`stack`", "`auto` or a word", node),
+        }
+        false
+    }
+
+    /// A glob that takes every file out of a rule is hardly meant.
+    fn doubt(&mut self, glob: &str, span: Span) {
+        let rest = glob.strip_prefix(['.', '~']).unwrap_or(glob);
+        if !rest.contains("**") || !rest.chars().all(|c| matches!(c, '*' | '/')) {
+            return;
+        }
+        let message = format!("`{glob}` covers every file");
+        let warning = Diagnostic::warning(
+            Code::DoubtfulPattern.as_str(),
+            message,
+            span,
+            "nothing is left that the rule looks at",
+        );
+        let warning = warning.with_help("name the files, or switch the rule off so that it is seen");
+        if !self.diagnostics.contains(&warning) {
+            self.push(warning);
         }
     }
 
@@ -388,11 +422,12 @@ impl Reader {
                 if path.is_empty()
                     || path.split('/').any(|part| part == "..")
                     || path.contains(['*', '"', '\\'])
+                    || path.chars().any(char::is_control)
                 {
                     let help = "name a folder below the project, such as `packages/web`";
                     self.error(
                         Code::BadPattern,
-                        format!("`{path}` is no folder of the project"),
+                        format!("`{}` is no folder of the project", path.escape_debug()),
                         folder.span,
                         "not such a folder",
                         help,

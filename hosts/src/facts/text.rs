@@ -21,7 +21,7 @@ use edits::{done, pieces, undone};
 use keys::{Edit, Named};
 use policy_runtime::facts::{Access, CommandFact, Facts, TextFact, TextRole, Word};
 use serde_json::{Map, Value};
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
@@ -29,6 +29,8 @@ use std::path::{Component, Path, PathBuf};
 const MOST_TEXTS: usize = 1024;
 /// Deepest value that is looked into, as deep as the walk over the arguments goes.
 const MOST_DEPTH: usize = 64;
+/// Most bytes of all files that are read for one call and of what edits make of them; beyond it a file is not known.
+const MOST_BYTES: usize = 64 << 20;
 /// Most values of one call.
 const MOST_VALUES: usize = 4096;
 /// Longest key that is only a name, bytes; a longer one is a text.
@@ -54,6 +56,7 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
         rest: BTreeMap::new(),
         paths: OnceCell::new(),
         values: 0,
+        room: Cell::new(MOST_BYTES),
         gap: "",
     };
     match call.event.as_str() {
@@ -108,6 +111,8 @@ struct Made<'a> {
     /// Paths by how they were written, the first of each.
     paths: OnceCell<BTreeMap<&'a str, u32>>,
     values: usize,
+    /// Bytes that may still be read from files and made of them.
+    room: Cell<usize>,
     /// Why not all arguments were looked at.
     gap: &'static str,
 }
@@ -354,6 +359,7 @@ impl<'a> Made<'a> {
             && before_the_call
         {
             let done = done(text, edits);
+            self.room.set(self.room.get().saturating_sub(done.text.len()));
             if done.fit > 0 {
                 let before = (on_disk != FileText::Absent).then(|| text.to_owned());
                 let loose = done.loose.join("\n");
@@ -439,7 +445,14 @@ impl<'a> Made<'a> {
     }
 
     fn read(&self, path: &Path) -> FileText {
-        if path.is_absolute() { self.resolver.text(path) } else { FileText::Unknown }
+        if !path.is_absolute() || self.room.get() == 0 {
+            return FileText::Unknown;
+        }
+        let text = self.resolver.text(path);
+        if let FileText::Text(text) = &text {
+            self.room.set(self.room.get().saturating_sub(text.len()));
+        }
+        text
     }
 
     /// Where a file lies, links not followed.

@@ -247,3 +247,26 @@ fn what_no_shape_knows_is_a_text_too() {
     assert_eq!(made("edit_file", "pre_tool_use", edit, "two").len(), 1);
     assert_eq!(made("Bash", "pre_tool_use", json!({"command": "ls", "description": "x"}), "").len(), 0);
 }
+
+#[test]
+fn quotes_of_another_form_are_looked_past() {
+    let edit = json!({"file_path": "a.txt", "old_string": "AB\"", "new_string": "ABCD\""});
+    let texts = made("Edit", "pre_tool_use", edit, "k = “AB”\n");
+    assert_eq!(texts[0].after, "k = \"ABCD\"\n");
+}
+
+#[test]
+fn many_files_cost_no_more_than_some() {
+    let disk = Box::leak("x".repeat(4 << 20).into_boxed_str());
+    let file = json!({"path": "a.txt", "content": "new"});
+    let texts = made("write_files", "pre_tool_use", json!({ "files": vec![file; 100] }), disk);
+    let whole: Vec<&TextFact> = texts.iter().filter(|text| text.role == TextRole::File).collect();
+    assert_eq!(whole.len(), 100);
+    let read: usize = whole.iter().filter_map(|text| text.before.as_ref()).map(String::len).sum();
+    assert!(read <= MOST_BYTES + disk.len(), "{read}");
+    // What is not read is new as a whole.
+    assert!(whole.iter().all(|text| new_lines(text) == ["new"]));
+    let grows = json!({"path": "a.txt", "old_string": "x", "new_string": "yz", "replace_all": true});
+    let texts = made("edit_files", "pre_tool_use", json!({ "files": vec![grows; 100] }), disk);
+    assert!(texts.iter().map(|text| text.after.len()).sum::<usize>() <= 2 * MOST_BYTES);
+}

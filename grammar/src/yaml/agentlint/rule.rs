@@ -134,7 +134,10 @@ impl Reader {
             let mut members = Vec::new();
             for (text, span) in self.texts(&format!("`{name}`"), value) {
                 match member(&text) {
-                    Some(member) => members.push(member),
+                    Some(member) => {
+                        self.doubt(&member, span);
+                        members.push(member);
+                    }
                     None => self.bad(&text, span),
                 }
             }
@@ -147,7 +150,10 @@ impl Reader {
             "allow_paths" | "ignore_paths" | "allowed_files" => {
                 for (text, span) in self.texts(&format!("`{name}`"), value) {
                     match globs::path(&text) {
-                        Some(glob) => changes.paths.push(glob),
+                        Some(glob) => {
+                            self.doubt(&glob, span);
+                            changes.paths.push(glob);
+                        }
                         None => self.bad(&text, span),
                     }
                 }
@@ -205,7 +211,9 @@ impl Reader {
             }
             _ => {
                 let known: Vec<&str> = checked.iter().flat_map(|check| (around.options)(check)).collect();
-                if known.contains(&name) {
+                if known.contains(&name) && matches!(value.value, Value::Null | Value::Map(_)) {
+                    self.wrong_type(&format!("`{name}`"), "a number, a word or a list", value);
+                } else if known.contains(&name) {
                     changes.check.push((name.to_owned(), value.clone()));
                     changes.any = true;
                 } else if OTHERS.contains(&name) {

@@ -96,6 +96,13 @@ fn what_is_not_understood_is_told() {
         ("rules:\n  max-file-size: {limits: 3}", "`limits`"),
         ("rules: [a]", "takes keys and values"),
         ("rules:\n  max-file-size: {ignore_paths: ['../x']}", "../x"),
+        ("rules:\n  max-file-size: {limit: {a: 1}}", "`limit`"),
+        ("rules:\n  max-file-size: {limit: }", "`limit`"),
+        ("stack: [python]", "`stack`"),
+        ("projects: {\"a\\n}\\nallow\": {packs: [python]}}", "no folder of the project"),
+        ("projects: {\"a\\u001bb\": {packs: [python]}}", "no folder of the project"),
+        ("rules:\n  no-destructive-commands: {safe_path_prefixes: [\"/x\\\"]\\nallow\"]}", "cannot be read"),
+        ("rules:\n  no-destructive-commands: {safe_path_prefixes: ['/a/../..']}", "cannot be read"),
     ] {
         let reading = told(text, &[]);
         assert!(reading.broken, "{text}");
@@ -110,6 +117,17 @@ fn what_is_not_understood_is_told() {
         "circuit_breaker: {}",
         "recording: {enabled: true}",
         "rules:\n  cli-integration: {commands: []}",
+    ] {
+        let reading = told(text, &[]);
+        assert!(!reading.broken && reading.diagnostics.len() == 1, "{text}: {:?}", reading.diagnostics);
+    }
+    // What takes everything out of a rule, or finds no packs, is told.
+    for text in [
+        "stack: Auto",
+        "rules:\n  ignore_paths: ['**']",
+        "rules:\n  max-file-size: {allow_paths: ['*']}",
+        "rules:\n  max-file-size: {ignore_paths: ['./**/*']}",
+        "rules:\n  no-destructive-commands: {safe_path_prefixes: [/]}",
     ] {
         let reading = told(text, &[]);
         assert!(!reading.broken && reading.diagnostics.len() == 1, "{text}: {:?}", reading.diagnostics);

@@ -66,11 +66,15 @@ enum Replaced {
 fn replaced(text: &str, edit: &Edit<'_>) -> Replaced {
     let (mut whole, mut old, mut new) = (Cow::Borrowed(text), edit.old.clone(), edit.new.clone());
     if !whole.contains(old.as_ref()) {
-        // Tools look past the ends of lines.
-        if !(text.contains('\r') || old.contains('\r')) {
+        // Tools look past the ends of lines and the form of quotes.
+        const FORMS: [char; 5] = ['\r', '‘', '’', '“', '”'];
+        if !(text.contains(FORMS) || old.contains(FORMS)) {
             return Replaced::Misfit;
         }
-        let plain = |text: &str| text.replace("\r\n", "\n");
+        let plain = |text: &str| {
+            let text = text.replace("\r\n", "\n");
+            text.replace(['‘', '’'], "'").replace(['“', '”'], "\"")
+        };
         (whole, old, new) = (plain(&whole).into(), plain(&old).into(), plain(&new).into());
         if !whole.contains(old.as_ref()) {
             return Replaced::Misfit;
