@@ -186,7 +186,15 @@ mod tests {
     }
 
     fn verdict(decision: Decision, steps: Vec<Step>, findings: Vec<Finding>) -> Verdict {
-        Verdict { decision, abstains: false, observed: None, steps, findings, secrets: Vec::new(), only_secrets: false }
+        Verdict {
+            decision,
+            abstains: false,
+            observed: None,
+            steps,
+            findings,
+            secrets: Vec::new(),
+            only_secrets: false,
+        }
     }
 
     #[test]
