@@ -179,7 +179,7 @@ impl Worker {
         if self.setting.observe {
             observe(&mut answer);
         }
-        self.finish(asked, &call, answer)
+        self.finish(asked, &call, answer, false)
     }
 
     /// ORDER: the policy first, since it may have changed while the person thought.
@@ -207,11 +207,12 @@ impl Worker {
             answer.verdict.abstains = false;
             answer.verdict.steps.insert(0, own_step(decision, because));
         }
-        self.finish(question.asked, &call, answer)
+        // Whoever did not answer may still do.
+        self.finish(question.asked, &call, answer, matches!(said, Said::Nobody(_)))
     }
 
     /// Writes the line, and says what becomes of the request.
-    fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer) -> Ruling {
+    fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer, later: bool) -> Ruling {
         let remark = record(call, &mut answer, &self.setting.audit, self.setting.care);
         if let Some(remark) = remark {
             super::complain(remark.trim_end());
@@ -223,17 +224,15 @@ impl Worker {
                 let shown = question::of(&self.setting.asker, call, &answer);
                 Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason() }))
             }
-            Decision::Host | Decision::Deny => Ruling::Deny(denial(&told)),
+            Decision::Host | Decision::Deny => Ruling::Deny(denial(&told, later)),
         }
     }
 }
 
-/// What a model reads of a denial.
-fn denial(told: &reply::Answer) -> String {
-    format!(
-        "policy denied this call: {}. Calling it again with the same arguments gets the same answer.",
-        for_model(&told.reason(), 2000)
-    )
+/// What a model reads of a denial; `later` the same call may get another answer.
+fn denial(told: &reply::Answer, later: bool) -> String {
+    let end = if later { "" } else { " Calling it again with the same arguments gets the same answer." };
+    format!("policy denied this call: {}.{end}", for_model(&told.reason(), 2000))
 }
 
 /// Where no rule speaks: what a client reads of a server passes unless it reaches out, and so do forms and the list of folders,

@@ -136,6 +136,11 @@ impl Reader {
         let help = match words::nearest(&key.text, known) {
             _ if key.text == "<<" => "merge keys are not read; write the entries out".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
+            None if ["packs", "exclude_packs", "severity", "stack", "projects"]
+                .contains(&key.text.as_str()) =>
+            {
+                "this is a key of an `agentlint.yml`, and only a file of that name is read as one".to_owned()
+            }
             None => format!("the keys are {}", known.join(", ")),
         };
         self.error(Code::UnknownKey, message, key.span, "not a key of the format", help);
