@@ -21,6 +21,7 @@ mod web;
 
 pub use catalog::CHECKS;
 pub use options::{OptionKind, OptionSpec, Options, Value};
+pub use paths::without_test;
 pub use transcript::commands_in_transcript;
 
 use catalog::Run;

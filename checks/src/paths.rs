@@ -107,6 +107,27 @@ impl<'a> Path<'a> {
                 && ["Test", "Tests", "Spec", "TestCase", "IT"].iter().any(|end| self.stem.ends_with(end)))
     }
 
+    /// Settings of a tool, or what declares a project.
+    fn is_config(&self) -> bool {
+        let stem = self.stem.to_ascii_lowercase();
+        stem.ends_with(".config")
+            || stem.ends_with("rc")
+            || stem.ends_with(".d")
+            || [
+                "config",
+                "conf",
+                "settings",
+                "setup",
+                "__init__",
+                "conftest",
+                "manage",
+                "gulpfile",
+                "gruntfile",
+            ]
+            .contains(&stem.as_str())
+            || self.in_folder(&["config", "configs", "settings"])
+    }
+
     /// A change of a database.
     pub(crate) fn is_migration(&self, more: &[&str]) -> bool {
         self.folders.iter().chain(std::iter::once(&self.stem)).any(|part| {
@@ -163,4 +184,24 @@ impl<'a> Path<'a> {
             || self.name == "Jenkinsfile"
             || self.name.starts_with("Jenkinsfile.")
     }
+}
+
+/// Languages whose tests stand in files of their own.
+const TESTED: [&str; 15] =
+    ["py", "js", "jsx", "ts", "tsx", "mjs", "cjs", "mts", "cts", "go", "rb", "java", "kt", "cs", "php"];
+
+/// The first file of code, when none of the changed files is a test.
+pub fn without_test<'p>(changed: &[&'p str]) -> Option<&'p str> {
+    let test = |path: &&str| {
+        let path = Path::new(path);
+        path.is_test() || path.name.to_ascii_lowercase().contains("test")
+    };
+    if changed.iter().any(test) {
+        return None;
+    }
+    let code = |path: &&&str| {
+        let path = Path::new(path);
+        path.is(&TESTED) && !path.is_config() && !path.is_migration(&[])
+    };
+    changed.iter().find(code).copied()
 }

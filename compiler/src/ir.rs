@@ -231,6 +231,8 @@ pub struct Condition {
     pub unless: bool,
     /// What is asked.
     pub past: u32,
+    /// It holds above this number of different files; 0 where it only has to have happened.
+    pub over: u32,
     /// Since when.
     pub since: Option<u32>,
 }

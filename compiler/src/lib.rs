@@ -26,7 +26,8 @@ pub use code::Code;
 pub use events::EVENTS;
 pub use expect::{Before, ExpectCase, check_expects};
 pub use lower::checks::{
-    CLASSES, DRY_RUN, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES, checks,
+    CLASSES, DRY_RUN, FEED_CHECKS, INJECTED_ORDERS, OWN_CHECKS, PATCH_INSPECTION, SHELL_WRITES,
+    TEST_WITH_CHANGES, checks,
 };
 pub use packs::{PACKS, pack};
 pub use resolve::Load;

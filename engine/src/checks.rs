@@ -8,13 +8,16 @@ use policy_grammar::patch::is_patch;
 use policy_hosts::patch::{Disk, apply};
 use policy_injection::Origin;
 use policy_runtime::Facts;
-use policy_runtime::facts::{PathFact, TextFact, TextRole, Word};
+use policy_runtime::facts::{Access, PathFact, TextFact, TextRole, Word};
 use policy_runtime::outside::{FIELD, OptionValue, Outside, Remark, Target, options};
 use policy_runtime::verdict::Severity;
 use std::path::Path;
 
 /// The check that looks for orders to an agent in what it reads; the others are [`policy_checks::CHECKS`].
 pub(crate) const INJECTED_ORDERS: &str = policy_compiler::INJECTED_ORDERS;
+
+/// The check that looks at what a subagent wrote down of what it did.
+const TRANSCRIPT: &str = "subagent-transcript-audit";
 
 /// All checks.
 #[derive(Debug, Clone, Copy)]
@@ -43,17 +46,26 @@ impl Outside for Checks {
         if name == policy_compiler::PATCH_INSPECTION {
             return if target == Target::Call { unfit(facts) } else { Some(Vec::new()) };
         }
+        // Who has no feed is told nothing by it.
+        if policy_compiler::FEED_CHECKS.contains(&name) {
+            return Some(Vec::new());
+        }
+        if name == policy_compiler::TEST_WITH_CHANGES {
+            return Some(if target == Target::Call { untested(facts) } else { Vec::new() });
+        }
         let check = policy_checks::find(name)?;
         let given = read(check, given);
         let found = match (target, check.subject) {
             (Target::Text(index), Subject::Text | Subject::Both) => {
                 let text = facts.texts.get(index)?;
                 // Lines about files; a command's own text is what checks of commands look at.
-                if text.role != TextRole::File {
-                    return Some(Vec::new());
-                }
-                let path = text.path.and_then(|path| facts.paths.get(path as usize));
-                let path = path.map_or("", shown);
+                let path = match text.role {
+                    TextRole::File => {
+                        text.path.and_then(|path| facts.paths.get(path as usize)).map_or("", shown)
+                    }
+                    TextRole::Transcript if name == TRANSCRIPT => "transcript.jsonl",
+                    _ => return Some(Vec::new()),
+                };
                 let text =
                     Text { path, before: text.before.as_deref(), after: &text.after, event: &facts.event };
                 policy_checks::check_text(name, &text, &given)
@@ -105,6 +117,14 @@ fn unfit(facts: &Facts) -> Option<Vec<Remark>> {
     Some(remarks.collect())
 }
 
+/// Code that was written without a test beside it, by the files of the call.
+fn untested(facts: &Facts) -> Vec<Remark> {
+    let written = facts.paths.iter().filter(|path| path.access.any(Access::WRITE));
+    let files: Vec<&str> = written.map(shown).collect();
+    let Some(first) = policy_checks::without_test(&files) else { return Vec::new() };
+    vec![Remark { message: format!("`{first}` changed, and no test did"), ..Remark::default() }]
+}
+
 /// A path as checks read it: below the project without `./`.
 fn shown(path: &PathFact) -> &str {
     let view = path.names.first().and_then(|name| name.views.first());
@@ -135,7 +155,7 @@ fn orders(text: &TextFact, given: &str) -> Vec<Remark> {
         TextRole::Prompt => Origin::Prompt,
         TextRole::Output => Origin::Tool,
         // What the agent itself says gives it no orders.
-        TextRole::Command | TextRole::Argument => return Vec::new(),
+        TextRole::Command | TextRole::Argument | TextRole::Transcript => return Vec::new(),
     };
     let report = policy_injection::look(&text.after, origin);
     let mut remarks = Vec::new();

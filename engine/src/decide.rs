@@ -5,6 +5,7 @@
 use crate::cache::now_ns;
 use crate::combine::{at_least_ask, clean, combine, refusal, restrict, stale};
 use crate::discover::{Found, MAX_STEPS, Search, standing};
+use crate::feeds::Feeds;
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::{self, Care};
 use crate::past::{self, Asking, Entry, Keeper, Store};
@@ -27,6 +28,9 @@ use std::rc::Rc;
 const MAX_PROJECTS: usize = 16;
 /// Most paths of a call whose projects are looked for.
 const MAX_TOUCHED: usize = 256;
+
+/// Bytes of the files of a session that are read at the end of a turn.
+const MOST_WRITTEN: usize = 8 << 20;
 
 /// A folder below which nothing can lie.
 const NO_PROJECT: &str = "/dev/null/no-project";
@@ -145,7 +149,8 @@ impl Engine {
     pub fn decide(&mut self, call: &Call) -> Answer {
         let _folders = open::remember_folders();
         let scene = self.scene(call);
-        let asking = Asking::new(self.keeper(), self.entry(call, &scene));
+        let asking = Asking::new(self.keeper(), self.entry(call, &scene))
+            .with_feeds(Feeds::at(self.folders.config.join("feeds.json")));
         let (mut answer, mut events) = self.judge(call, scene, &asking);
         // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
         if self.layers.mend() {
@@ -250,12 +255,52 @@ impl Engine {
         verdict.findings.retain(|finding| !(hidable(finding) && hidden(finding)));
     }
 
+    /// The end of a turn, with the files that the session wrote as they are now: rules look at what was left in them.
+    fn written(&self, call: &Call, entry: &Entry) -> Option<Call> {
+        let store = self.store.filter(|_| call.event == "stop" && self.options.sessions)?;
+        if !self.options.resolve_links || !past::record_file(&self.folders.state).exists() {
+            return None;
+        }
+        // What cannot be read tells of no file; a line that asks the record says why.
+        let told = store.told(entry).ok()?;
+        let mut left = MOST_WRITTEN;
+        let mut files = Vec::new();
+        for (path, _) in told.files.iter().take(MAX_TOUCHED) {
+            let mut file = serde_json::Map::new();
+            let text = match left {
+                0 => FileText::Unknown,
+                _ => self.resolver.1.text(Path::new(path)),
+            };
+            match text {
+                FileText::Absent => continue,
+                FileText::Text(text) => {
+                    left = left.saturating_sub(text.len());
+                    file.insert("content".to_owned(), text.into());
+                }
+                FileText::Unknown => {}
+            }
+            file.insert("file_path".to_owned(), path.as_str().into());
+            files.push(serde_json::Value::Object(file));
+        }
+        if files.is_empty() {
+            return None;
+        }
+        let mut call = Call { tool: "Write".to_owned(), ..call.clone() };
+        if !call.arguments.is_object() {
+            call.arguments = serde_json::Value::Object(serde_json::Map::new());
+        }
+        call.arguments.as_object_mut()?.insert("written".to_owned(), files.into());
+        Some(call)
+    }
+
     fn judge(&mut self, call: &Call, mut scene: Scene, asking: &Asking<'_>) -> (Answer, Vec<Event>) {
         self.resolver.1.forget();
         if self.options.resolve_links && self.resolver.0 != scene.root {
             let resolver = DiskResolver::new(&[&self.folders.home, &scene.root]);
             self.resolver = (scene.root.clone(), resolver);
         }
+        let written = self.written(call, &asking.entry);
+        let call = written.as_ref().unwrap_or(call);
         let always = self.layers.always();
         let places = self.places(&scene, &always);
         let facts = self.facts(call, &places, &always);

@@ -13,6 +13,7 @@ pub mod discover;
 pub mod doing;
 mod dry_run;
 pub mod explain;
+mod feeds;
 pub mod layers;
 pub mod open;
 pub mod past;

@@ -8,6 +8,7 @@ mod memory;
 pub use memory::Memory;
 
 use crate::checks::Checks;
+use crate::feeds::Feeds;
 use policy_hosts::call::Call;
 use policy_runtime::checksum;
 use policy_runtime::facts::{Access, Facts};
@@ -124,6 +125,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) entry: Entry,
     known: RefCell<Vec<(Question, Answer)>>,
     flags: RefCell<BTreeSet<String>>,
+    feeds: Feeds,
 }
 
 /// Who keeps the record.
@@ -141,7 +143,12 @@ pub(crate) enum Keeper<'a> {
 
 impl<'a> Asking<'a> {
     pub(crate) fn new(store: Keeper<'a>, entry: Entry) -> Asking<'a> {
-        Asking { store, entry, known: RefCell::default(), flags: RefCell::default() }
+        Asking { store, entry, known: RefCell::default(), flags: RefCell::default(), feeds: Feeds::default() }
+    }
+
+    /// With what a feed tells.
+    pub(crate) fn with_feeds(self, feeds: Feeds) -> Asking<'a> {
+        Asking { feeds, ..self }
     }
 
     /// Remembers what the call did, unless it was refused or is no call.
@@ -187,7 +194,11 @@ fn same(a: &Question, b: &Question) -> bool {
 
 impl Outside for Asking<'_> {
     fn check(&self, name: &str, options: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>> {
-        Checks.check(name, options, facts, target)
+        self.feeds.check(name, facts, target).or_else(|| Checks.check(name, options, facts, target))
+    }
+
+    fn gap(&self) -> Option<String> {
+        self.feeds.gap()
     }
 
     fn past(&self, questions: &[Question]) -> Vec<Answer> {

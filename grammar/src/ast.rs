@@ -516,8 +516,8 @@ pub struct Condition {
 /// What a condition asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ConditionTest {
-    /// `session PAST [since PAST]`.
-    Session { past: Past, since: Option<Past> },
+    /// `session PAST [over N] [since PAST]`.
+    Session { past: Past, over: Option<Spanned<Quantity>>, since: Option<Past> },
     /// `hours "…"`.
     Hours(Text),
     /// `fenced`.

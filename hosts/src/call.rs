@@ -30,6 +30,8 @@ pub struct Call {
     pub session: String,
     /// The subagent's type, as the host reports it.
     pub agent: Option<String>,
+    /// Where a subagent that ended wrote down what it did, absolute.
+    pub transcript: Option<PathBuf>,
     /// Label given with `--as`.
     pub label: Option<String>,
 }

@@ -59,6 +59,7 @@ impl Host for ClaudeCode {
         let has_tool = event.ends_with("tool_use") || event == "post_tool_use_failure";
         let mut call = Call {
             host: self.name().to_owned(),
+            transcript: fields.transcript(&event)?,
             event,
             host_event,
             server: fields.text_in("mcp_server", "name")?,

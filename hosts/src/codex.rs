@@ -55,6 +55,7 @@ impl Host for Codex {
         };
         let mut call = Call {
             host: self.name().to_owned(),
+            transcript: fields.transcript(&event)?,
             event,
             host_event,
             cwd: fields.folder("cwd")?,

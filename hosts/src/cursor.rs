@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 pub struct Cursor;
 
 /// Fields that every event has; the rest of an event without a tool are its arguments.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "hook_event_name",
     "conversation_id",
     "generation_id",
@@ -29,6 +29,7 @@ const COMMON: [&str; 10] = [
     "workspace_roots",
     "user_email",
     "transcript_path",
+    "agent_transcript_path",
     "cwd",
 ];
 
@@ -74,6 +75,7 @@ impl Host for Cursor {
         let mut call = Call {
             host: self.name().to_owned(),
             event: event.to_owned(),
+            transcript: fields.transcript(event)?,
             cwd: folder(&fields)?,
             session: fields.text("conversation_id")?.unwrap_or_default(),
             agent: fields.text("subagent_type")?,

@@ -431,6 +431,15 @@ impl Fields {
         Value::Object(self.0.into_iter().filter(|(key, _)| !common.contains(&key.as_str())).collect())
     }
 
+    /// The transcript of a subagent, at the event of its end.
+    pub(crate) fn transcript(&self, event: &str) -> Result<Option<std::path::PathBuf>, InputError> {
+        if event != "subagent_stop" {
+            return Ok(None);
+        }
+        let path = self.folder("agent_transcript_path")?;
+        Ok(Some(path).filter(|path| !path.as_os_str().is_empty()))
+    }
+
     /// An absolute folder; an empty path when the field is missing.
     pub(crate) fn folder(&self, key: &str) -> Result<std::path::PathBuf, InputError> {
         let Some(text) = self.text(key)?.filter(|text| !text.is_empty()) else {

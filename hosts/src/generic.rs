@@ -2,8 +2,8 @@
 //!
 //! INVARIANT: a decision is always printed; nobody stands behind this host, so no opinion is `ask`.
 //!
-//! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?, prompt?}`; other keys are ignored and a missing
-//! event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, always with
+//! Event: `{event, tool_name, tool_input, session_id, cwd, server?, agent?, prompt?, agent_transcript_path?}`; other keys are
+//! ignored and a missing event is `pre_tool_use`. Reply: `{decision, rule, reason, findings: [{rule, severity, message, line}]}`, always with
 //! exit 0; what could not be decided is denied with its cause.
 
 use crate::Host;
@@ -45,6 +45,7 @@ impl Host for Generic {
         }
         Ok(Event::Call(Box::new(Call {
             host: self.name().to_owned(),
+            transcript: fields.transcript(&event)?,
             event,
             host_event,
             server: fields.text("server")?.filter(|server| !server.is_empty()),

@@ -181,6 +181,8 @@ pub enum TextRole {
     Prompt,
     /// What a tool gave back.
     Output,
+    /// What a subagent wrote down of what it did.
+    Transcript,
     /// Any other argument of a call.
     Argument,
 }

@@ -38,6 +38,11 @@ pub trait Outside {
     /// are what [`options`] reads.
     fn check(&self, name: &str, options: &str, facts: &Facts, target: Target) -> Option<Vec<Remark>>;
 
+    /// Why some check that was asked could not look: the call asks.
+    fn gap(&self) -> Option<String> {
+        None
+    }
+
     /// What happened before: an answer for each question, in order. All questions of one decision come together, so that
     /// they can be counted at one moment.
     fn past(&self, questions: &[Question]) -> Vec<Answer> {
@@ -184,6 +189,8 @@ pub enum Question {
         past: Moment,
         /// Only behind the last time of this, when that ever happened.
         since: Option<Moment>,
+        /// Only with more than so many different values.
+        over: u32,
     },
 }
 
@@ -205,6 +212,8 @@ pub struct Event {
     pub key: u64,
     /// Which.
     pub kind: PastKind,
+    /// The file, where it is about one; 0 where it is about none.
+    pub value: u64,
     /// It is surely this, not only maybe.
     pub sure: bool,
 }

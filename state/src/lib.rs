@@ -10,7 +10,7 @@ mod tests;
 
 use policy_engine::past::{Entry, Note, Store, Suppress, Told, flagged};
 use policy_runtime::outside::{Adds, Answer, Moment, Question, Window};
-use rusqlite::types::Value;
+use rusqlite::types::{FromSql, Value};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
 
 /// How far back the project's own session reaches, milliseconds: it has no end of its own.
@@ -37,7 +37,7 @@ impl Store for Sqlite {
         with(entry, |session| {
             for event in &note.events {
                 let how = if event.sure { SURE } else { 0 } | if note.succeeded { SUCCEEDED } else { 0 };
-                session.add(event.key, 0, how)?;
+                session.add(event.key, event.value, how)?;
             }
             for flag in &note.flags {
                 session.add(flagged(), 0, SURE | SUCCEEDED)?;
@@ -174,10 +174,13 @@ impl<'c> Session<'c> {
         for question in questions {
             answers.push(match question {
                 Question::Count { .. } => Answer::Count(self.count(question)?),
-                Question::Happened { past, since } => {
+                Question::Happened { past, since, over } => {
                     let since = since.map(|since| self.last(&since)).transpose()?.flatten();
-                    let last = self.last(past)?;
-                    Answer::Happened(last.is_some_and(|last| last > since.unwrap_or_default()))
+                    let since = since.unwrap_or_default();
+                    Answer::Happened(match over {
+                        0 => self.last(past)?.is_some_and(|last| last > since),
+                        over => self.different(past, since)? > i64::from(*over),
+                    })
                 }
             });
         }
@@ -200,14 +203,23 @@ impl<'c> Session<'c> {
 
     /// The number of the last time that something happened.
     fn last(&self, moment: &Moment) -> rusqlite::Result<Option<i64>> {
+        self.told_of(moment, "MAX(seq)", 0)
+    }
+
+    /// How many different values of something there are behind a number.
+    fn different(&self, moment: &Moment, from: i64) -> rusqlite::Result<i64> {
+        self.told_of(moment, "COUNT(DISTINCT value)", from)
+    }
+
+    fn told_of<T: FromSql>(&self, moment: &Moment, what: &str, from: i64) -> rusqlite::Result<T> {
         let how = if moment.succeeded { SURE | SUCCEEDED } else { 0 };
         // A flag of the project's own session holds for every session of the project.
         let sessions = if moment.key == flagged() { &self.with_project } else { &self.all };
         let sql = format!(
-            "SELECT MAX(seq) FROM event WHERE key = ? AND (how & ?) = ? AND session IN ({})",
+            "SELECT {what} FROM event WHERE key = ? AND seq > ? AND (how & ?) = ? AND session IN ({})",
             places(sessions.len())
         );
-        let begin = [number(moment.key), how, how];
+        let begin = [number(moment.key), from, how, how];
         let values = begin.into_iter().chain(sessions.iter().copied());
         self.held.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))
     }

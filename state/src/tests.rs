@@ -75,7 +75,8 @@ fn as_in_memory() {
         entry.call = next(3);
         entry.tool = next(2);
         if next(3) == 0 {
-            let events = vec![Event { key: 100 + next(2), kind: PastKind::Ran, sure: next(2) == 0 }];
+            let events =
+                vec![Event { key: 100 + next(2), kind: PastKind::Ran, value: next(4), sure: next(2) == 0 }];
             let note = Note { events, succeeded: next(2) == 0, ..Note::default() };
             Sqlite.record(&entry, &note).unwrap();
             memory.record(&entry, &note).unwrap();
@@ -99,8 +100,12 @@ fn as_in_memory() {
         };
         let questions = [
             Question::Count { key, adds, window, by_tool: next(2) == 0 },
-            Question::Happened { past: moment(100, next(2) == 0), since: None },
-            Question::Happened { past: moment(100, true), since: Some(moment(101, next(2) == 0)) },
+            Question::Happened { past: moment(100, next(2) == 0), since: None, over: next(3) as u32 },
+            Question::Happened {
+                past: moment(100, true),
+                since: Some(moment(101, next(2) == 0)),
+                over: next(2) as u32,
+            },
         ];
         assert_eq!(Sqlite.ask(&entry, &questions), memory.ask(&entry, &questions), "{second}: {questions:?}");
     }
@@ -125,7 +130,7 @@ fn flags_and_suppressions_of_the_project_hold_for_its_sessions() {
     let state = folder("flags");
     let happened = |session: &str| {
         let past = Moment { kind: PastKind::Flagged, key: flagged(), succeeded: false };
-        Sqlite.ask(&entry(&state, session, 9), &[Question::Happened { past, since: None }]).unwrap()
+        Sqlite.ask(&entry(&state, session, 9), &[Question::Happened { past, since: None, over: 0 }]).unwrap()
     };
     let flag = |session: &str| {
         let note = Note { flags: ["g".to_owned()].into(), ..Note::default() };

@@ -21,7 +21,7 @@ pub(super) fn needs_store(policy: &Policy) -> bool {
 
 pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>), store: &mut Store) {
     for tail in &policy.tails {
-        let mut row = Vec::with_capacity(13);
+        let mut row = Vec::with_capacity(14);
         match &tail.limit {
             Some(limit) => {
                 let (kind, value) = match limit.window {
@@ -39,9 +39,10 @@ pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>),
         }
         match tail.condition {
             Some(condition) => {
-                row.extend([1 + u32::from(condition.unless), condition.past, more(condition.since)]);
+                let kind = 1 + u32::from(condition.unless);
+                row.extend([kind, condition.past, more(condition.since), condition.over]);
             }
-            None => row.extend([0; 3]),
+            None => row.extend([0; 4]),
         }
         row.push(u32::from(tail.flags));
         store.record(Section::Tails, &row);

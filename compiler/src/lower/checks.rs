@@ -22,6 +22,20 @@ pub const PATCH_INSPECTION: &str = "codex-patch-inspection";
 pub const SHELL_WRITES: &str = "no-bash-file-write";
 /// The check that looks for changes to infrastructure that nobody has seen.
 pub const DRY_RUN: &str = "dry-run-required";
+/// The check that looks for code which was changed without a test.
+pub const TEST_WITH_CHANGES: &str = "test-with-changes";
+/// Checks that ask a local feed.
+pub const FEED_CHECKS: [&str; 9] = [
+    "no-compromised-dependency",
+    "no-vulnerable-version-install",
+    "no-nvd-critical-cve-install",
+    "no-vulnerable-import",
+    "no-leaked-secret-pattern",
+    "no-compromised-action",
+    "no-malicious-url-fetch",
+    "no-blocked-domain-fetch",
+    "token-burn-against-team-budget",
+];
 
 /// The classes that `injected-orders` knows (the engine's tests compare).
 pub const CLASSES: [&str; 14] = [
@@ -78,6 +92,46 @@ pub const OWN_CHECKS: &[Check] = &[
         &[],
     ),
     own(PATCH_INSPECTION, Subject::Both, "A patch cannot be applied to the files that it names.", &[]),
+    own(TEST_WITH_CHANGES, Subject::Both, "Code was changed without a test.", &[]),
+    own(
+        "no-compromised-dependency",
+        Subject::Command,
+        "A package that is installed is compromised, as a feed says.",
+        &[],
+    ),
+    own(
+        "no-vulnerable-version-install",
+        Subject::Command,
+        "A version that is installed has a known hole, as a feed says.",
+        &[],
+    ),
+    own(
+        "no-nvd-critical-cve-install",
+        Subject::Command,
+        "A version that is installed has a critical hole, as a feed says.",
+        &[],
+    ),
+    own(
+        "no-vulnerable-import",
+        Subject::Text,
+        "A package that is imported has versions with a known hole, as a feed says.",
+        &[],
+    ),
+    own("no-leaked-secret-pattern", Subject::Text, "A token of a kind that a feed names is written.", &[]),
+    own(
+        "no-compromised-action",
+        Subject::Text,
+        "A pipeline uses an action that is compromised, as a feed says.",
+        &[],
+    ),
+    own("no-malicious-url-fetch", Subject::Both, "An address is asked that does harm, as a feed says.", &[]),
+    own("no-blocked-domain-fetch", Subject::Both, "A host is asked that a feed blocks.", &[]),
+    own(
+        "token-burn-against-team-budget",
+        Subject::Both,
+        "The team has used its budget, as a feed says.",
+        &[],
+    ),
 ];
 
 /// Every check that a line can name.

@@ -14,6 +14,14 @@ use policy_grammar::source::Span;
 use policy_runtime::checksum;
 use policy_runtime::outside::{KEPT_SECONDS, Measure, PastKind};
 
+/// A number of a limit; what is none was refused before.
+fn small(over: &Quantity) -> u32 {
+    match over {
+        Quantity::Integer(n) => u32::try_from(*n).unwrap_or(u32::MAX),
+        _ => 0,
+    }
+}
+
 impl Builder<'_> {
     /// Whether everything that the line says about session, hour and obligations can be enforced; says what cannot.
     pub(super) fn enforceable(&mut self, home: &Home<'_>, line: &ast::Line) -> bool {
@@ -80,6 +88,22 @@ impl Builder<'_> {
             return false;
         }
         line.tally.as_ref().is_none_or(|tally| self.countable(measure, tally))
+            && line.condition.as_ref().is_none_or(|condition| self.files_counted(condition))
+    }
+
+    /// A condition counts files; what else happened has no number of different ones.
+    fn files_counted(&mut self, condition: &ast::Condition) -> bool {
+        let ConditionTest::Session { past, over: Some(over), .. } = &condition.test else { return true };
+        let (message, help) = match (past, &over.node) {
+            (ast::Past::Flagged(_) | ast::Past::Ran(..), _) => (
+                "a condition counts only files",
+                "write `session wrote PATHS over 15`; commands are counted by a limit of their own line",
+            ),
+            (_, Quantity::Integer(n)) if *n < u64::from(u32::MAX) => return true,
+            _ => ("a condition counts files by a whole number", "write `session wrote PATHS over 15`"),
+        };
+        self.sink.push(Code::BadLimit.error(message, over.span, "cannot be counted").with_help(help));
+        false
     }
 
     fn countable(&mut self, measure: Option<&ast::Text>, tally: &ast::Tally) -> bool {
@@ -138,10 +162,11 @@ impl Builder<'_> {
         }
         let limit = line.tally.as_ref().map(|tally| self.limit(home, line, tally));
         let condition = line.condition.as_ref().and_then(|condition| {
-            let ConditionTest::Session { past, since } = &condition.test else { return None };
+            let ConditionTest::Session { past, over, since } = &condition.test else { return None };
             Some(ir::Condition {
                 unless: condition.unless,
                 past: self.past(home, past),
+                over: over.as_ref().map_or(0, |over| small(&over.node)),
                 since: since.as_ref().map(|since| self.past(home, since)),
             })
         });
@@ -154,10 +179,7 @@ impl Builder<'_> {
             Some(ast::Subject::Measure(word)) => Measure::of(&word.node).unwrap_or(Measure::Matches),
             _ => Measure::Matches,
         };
-        let over = match tally.over.node {
-            Quantity::Integer(n) => u32::try_from(n).unwrap_or(u32::MAX),
-            _ => 0,
-        };
+        let over = small(&tally.over.node);
         let window = match &tally.window {
             None => ir::Window::Call,
             Some(Window::Per(seconds)) => ir::Window::Seconds(super::seconds(seconds.node)),

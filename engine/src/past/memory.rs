@@ -31,11 +31,22 @@ struct Row {
     succeeded: bool,
 }
 
+impl Row {
+    fn is(&self, moment: &Moment) -> bool {
+        self.key == moment.key && (!moment.succeeded || self.sure && self.succeeded)
+    }
+}
+
 impl Held {
     /// The place behind the last time of something.
     fn last(&self, moment: &Moment) -> Option<usize> {
-        let counts = |row: &Row| row.key == moment.key && (!moment.succeeded || row.sure && row.succeeded);
-        self.rows.iter().rposition(counts).map(|at| at + 1)
+        self.rows.iter().rposition(|row| row.is(moment)).map(|at| at + 1)
+    }
+
+    /// How many different values of something there are behind a place.
+    fn different(&self, moment: &Moment, from: usize) -> u64 {
+        let rows = self.rows.iter().skip(from).filter(|row| row.is(moment));
+        rows.map(|row| row.value).collect::<BTreeSet<_>>().len() as u64
     }
 
     fn count(&mut self, entry: &Entry, question: &Question) -> u64 {
@@ -71,9 +82,9 @@ impl Store for Memory {
         let mut held = self.held.borrow_mut();
         let answer = |question: &Question| match question {
             Question::Count { .. } => Answer::Count(held.count(entry, question)),
-            Question::Happened { past, since } => {
+            Question::Happened { past, since, over } => {
                 let since = since.as_ref().and_then(|since| held.last(since)).unwrap_or_default();
-                Answer::Happened(held.last(past).is_some_and(|last| last > since))
+                Answer::Happened(held.different(past, since) > u64::from(*over))
             }
         };
         Ok(questions.iter().map(answer).collect())
@@ -89,7 +100,7 @@ impl Store for Memory {
         let (tool, at_ms) = (entry.tool, entry.now_ms);
         for event in &note.events {
             let (sure, succeeded) = (event.sure, note.succeeded);
-            held.rows.push(Row { key: event.key, value: 0, tool, at_ms, sure, succeeded });
+            held.rows.push(Row { key: event.key, value: event.value, tool, at_ms, sure, succeeded });
         }
         for flag in &note.flags {
             held.flags.insert(flag.clone());

@@ -92,6 +92,15 @@ impl<'t> Parser<'t> {
 
     pub(super) fn given(&mut self, node: &Node<'t>) -> Option<Given> {
         if let Some(session) = node.kid(Rule::session) {
+            if let Some(over) = session.kid(Rule::quantity) {
+                self.error_help(
+                    Code::MisplacedClause,
+                    "`given` takes no `over`",
+                    over.span(),
+                    "not here",
+                    "write each file that it is to count",
+                );
+            }
             if let Some(since) = session.kid(Rule::since) {
                 let help = "give the events one by one, in the order in which they happened";
                 self.error_help(

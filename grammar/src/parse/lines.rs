@@ -399,8 +399,9 @@ impl<'t> Parser<'t> {
     fn condition(&mut self, node: &Node<'t>) -> Option<Condition> {
         let test = if let Some(session) = node.kid(Rule::session) {
             let past = session.kid(Rule::past).and_then(|past| self.past(&past))?;
+            let over = session.kid(Rule::quantity).map(|quantity| self.quantity(&quantity));
             let since = session.kid(Rule::since).and_then(|since| self.since(&since));
-            ConditionTest::Session { past, since }
+            ConditionTest::Session { past, over, since }
         } else if let Some(hours) = node.kid(Rule::hours) {
             ConditionTest::Hours(self.quoted(&hours))
         } else {

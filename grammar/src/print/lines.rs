@@ -10,7 +10,7 @@ use crate::ast::{
     RunItem, RunSubject, Scopes, Subject, Tally, Text, Verb, View, Window,
 };
 use crate::parse::{TokenKind, next_token};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 
 /// The word for a view, where one was meant that is not the ordinary one.
 fn view_piece(view: View, start: u32) -> Option<Piece> {
@@ -255,13 +255,7 @@ impl Printer<'_> {
     }
 
     fn tally(&self, tally: &Tally, pieces: &mut Vec<Piece>) {
-        let over = match &tally.over.node {
-            Quantity::Money { amount, symbol } => format!("{amount} {symbol}"),
-            Quantity::Percent(percent) => format!("{percent}%"),
-            Quantity::Integer(count) => count.to_string(),
-            Quantity::Duration(seconds) => self.leaf(tally.over.span, || super::duration(*seconds)),
-        };
-        pieces.push(Piece::new(tally.span.start, Glue::Space, format!("over {over}")));
+        self.over(tally.span.start, &tally.over, pieces);
         match &tally.window {
             Some(Window::Per(time)) => {
                 pieces.push(Piece::new(time.span.start, Glue::Space, format!("per {}", self.seconds(time))));
@@ -273,6 +267,16 @@ impl Printer<'_> {
         if let Some(by) = &tally.by {
             pieces.push(Piece::new(by.span.start, Glue::Space, format!("by {}", by.node)));
         }
+    }
+
+    fn over(&self, at: u32, over: &Spanned<Quantity>, pieces: &mut Vec<Piece>) {
+        let amount = match &over.node {
+            Quantity::Money { amount, symbol } => format!("{amount} {symbol}"),
+            Quantity::Percent(percent) => format!("{percent}%"),
+            Quantity::Integer(count) => count.to_string(),
+            Quantity::Duration(seconds) => self.leaf(over.span, || super::duration(*seconds)),
+        };
+        pieces.push(Piece::new(at, Glue::Space, format!("over {amount}")));
     }
 
     fn since(&self, past: &Past, pieces: &mut Vec<Piece>) {
@@ -303,9 +307,12 @@ impl Printer<'_> {
         let word = if condition.unless { "unless" } else { "when" };
         pieces.push(Piece::new(condition.span.start, Glue::Space, word));
         match &condition.test {
-            ConditionTest::Session { past, since } => {
+            ConditionTest::Session { past, over, since } => {
                 pieces.push(Piece::new(condition.span.start, Glue::Space, "session"));
                 self.past(past, pieces);
+                if let Some(over) = over {
+                    self.over(over.span.start, over, pieces);
+                }
                 if let Some(since) = since {
                     self.since(since, pieces);
                 }

@@ -5,6 +5,7 @@
 
 mod globs;
 mod rule;
+mod words;
 
 use super::code::Code;
 use super::node::{self, Key, Node, Value};
@@ -19,6 +20,15 @@ const MAX_DIAGNOSTICS: usize = 100;
 /// The packs, as the format and `std/` name them.
 const PACKS: [&str; 8] =
     ["universal", "quality", "python", "frontend", "react", "seo", "security", "autopilot"];
+/// The pack of the rules that ask the record of the session, and with which pack of the format each of them comes.
+const SESSION: &str = "session-rules";
+const SESSION_RULES: [(&str, &str); 5] = [
+    ("drift-detector", "universal"),
+    ("token-budget", "universal"),
+    ("no-file-creation-sprawl", "quality"),
+    ("bash-rate-limiter", "autopilot"),
+    ("cross-account-guard", "autopilot"),
+];
 const KEYS: [&str; 13] = [
     "stack",
     "severity",
@@ -35,7 +45,7 @@ const KEYS: [&str; 13] = [
     "workspace",
 ];
 /// What is read and not taken over, and what stands in its place.
-const LEFT: [(&str, &str); 7] = [
+const LEFT: [(&str, &str); 6] = [
     (
         "custom_rules_dir",
         "rules are lines of a `.policy` file, and a project's code is never run to decide; `policy import` gives one to begin with",
@@ -44,7 +54,6 @@ const LEFT: [(&str, &str); 7] = [
     ("evidence", "the audit file says what was decided"),
     ("recording", "the audit file says what was decided"),
     ("agentchute", "share a `.policy` file with `use`, or put it into the managed layer"),
-    ("workspace", "rules that nobody may switch off stand in the managed or the user's layer"),
     ("drift_ignore_packs", "packs are only those that the file names"),
 ];
 
@@ -187,6 +196,7 @@ impl Reader {
         let mut named: Option<Vec<String>> = None;
         let (mut excluded, mut detect, mut severity) = (Vec::new(), true, String::new());
         let (mut rules, mut exceptions, mut projects) = (Vec::new(), None, Vec::new());
+        let mut required: Vec<(String, Span)> = Vec::new();
         for (key, value) in self.map("the file", root) {
             match key.text.as_str() {
                 "packs" if matches!(value.value, Value::Null) => {}
@@ -197,6 +207,7 @@ impl Reader {
                 "rules" => rules = self.map("`rules`", value),
                 "projects" => projects = self.map("`projects`", value),
                 "exceptions" => exceptions = Some(value),
+                "workspace" => required = self.required(value),
                 word => match LEFT.iter().find(|(left, _)| *left == word) {
                     Some((_, instead)) => self.left(&format!("`{word}`"), key.span, instead),
                     None => self.unknown("the file", word, key.span, &KEYS),
@@ -210,11 +221,34 @@ impl Reader {
         for name in PACKS.iter().filter(|name| used.iter().any(|used| used == *name)) {
             packs.extend(load(name, around));
         }
-        let other: Vec<Pack> = PACKS
+        let mut other: Vec<Pack> = PACKS
             .iter()
             .filter(|name| !used.iter().any(|used| used == *name))
             .filter_map(|name| load(name, around))
             .collect();
+        let mut sets: BTreeMap<String, &str> = BTreeMap::new();
+        if let Some(pack) = load(SESSION, around) {
+            let comes = |id: &str| {
+                SESSION_RULES.iter().any(|(rule, with)| *rule == id && used.iter().any(|used| used == with))
+            };
+            let known = |id: &str| SESSION_RULES.iter().any(|(rule, _)| *rule == id);
+            let (own, rest): (Vec<ast::Block>, Vec<ast::Block>) =
+                pack.guards.into_iter().partition(|guard| comes(guard.name.node.as_str()));
+            if !own.is_empty() {
+                for guard in &rest {
+                    let id = guard.name.node.as_str();
+                    let why = if known(id) {
+                        "its pack is not among `packs`"
+                    } else {
+                        "this file has no such rule"
+                    };
+                    sets.insert(format!("std/{SESSION}/{id}"), why);
+                }
+                packs.push(Pack { name: SESSION, guards: own, lists: pack.lists.clone() });
+            }
+            let rest = rest.into_iter().filter(|guard| known(guard.name.node.as_str())).collect();
+            other.push(Pack { name: SESSION, guards: rest, lists: pack.lists });
+        }
 
         let mut text = String::from("policy \"agentlint\" language 1\n\ndefault allow\n");
         if !severity.is_empty() {
@@ -224,8 +258,8 @@ impl Reader {
         if !names.is_empty() {
             text.push_str(&format!("\nuse {}\n", names.join(", ")));
         }
-        let mut sets: BTreeMap<String, &str> = BTreeMap::new();
-        let (wishes, everywhere) = self.wishes(rules, &packs, &other);
+        let (mut wishes, everywhere) = self.wishes(rules, &packs, &other);
+        self.keep(&required, &mut wishes, &packs);
         let mut blocks = String::new();
         let mut own: Vec<String> = Vec::new();
         for pack in &packs {
@@ -239,11 +273,13 @@ impl Reader {
                     sets.insert(name, "the file switches it off");
                     continue;
                 }
+                let bound = required.iter().any(|(rule, _)| rule == id);
+                let everywhere = if bound { &[][..] } else { &everywhere };
                 if wish.options.is_empty() && everywhere.is_empty() {
                     continue;
                 }
                 let first = !done.contains(&id);
-                let changed = self.changed(pack, guard, wish, &everywhere, first, around);
+                let changed = self.changed(pack, guard, wish, everywhere, first, around);
                 done.push(id);
                 if let Some(block) = changed {
                     sets.insert(name, "the file gives it options of its own");
@@ -402,6 +438,54 @@ impl Reader {
             }
         }
         (wishes, everywhere)
+    }
+
+    /// `workspace`: rules that the rest of the file does not switch off or open for paths.
+    fn required(&mut self, node: Node) -> Vec<(String, Span)> {
+        let mut rules = Vec::new();
+        for (key, value) in self.map("`workspace`", node) {
+            match key.text.as_str() {
+                "required_rules" => rules = self.texts("`required_rules`", &value),
+                other => self.unknown("`workspace`", other, key.span, &["required_rules"]),
+            }
+        }
+        rules
+    }
+
+    fn keep(&mut self, required: &[(String, Span)], wishes: &mut BTreeMap<String, Wish>, packs: &[Pack]) {
+        for (rule, span) in required {
+            if !packs.iter().any(|pack| pack.guards.iter().any(|guard| guard.name.node == *rule)) {
+                let help = "name a rule of a pack in use; a file that several projects share belongs into the user's layer";
+                self.error(
+                    Code::UnknownKey,
+                    format!("no rule in use is named `{rule}`"),
+                    *span,
+                    "required here",
+                    help,
+                );
+                continue;
+            }
+            let Some(wish) = wishes.get_mut(rule) else { continue };
+            let paths =
+                |key: &Key| matches!(key.text.as_str(), "allow_paths" | "ignore_paths" | "allowed_files");
+            let mut left: Vec<(String, Span)> = Vec::new();
+            if std::mem::take(&mut wish.off) {
+                left.push((format!("`{rule}: false`"), *span));
+            }
+            wish.options.retain(|(key, _)| {
+                if paths(key) {
+                    left.push((format!("`{}` of `{rule}`", key.text), key.span));
+                }
+                !paths(key)
+            });
+            for (what, at) in left {
+                self.left(
+                    &what,
+                    at,
+                    "`workspace` requires the rule; take it out of `required_rules` to change that",
+                );
+            }
+        }
     }
 
     fn projects(&mut self, projects: Vec<(Key, Node)>, packs: &[Pack]) -> String {

@@ -237,13 +237,18 @@ impl Builder<'_> {
 
     fn hosts_of(&mut self, command: &shell::Command, origin: &Origin, fact: &mut CommandFact) {
         let mut hosts = url::Hosts::default();
-        for word in &command.words {
+        for (at, word) in command.words.iter().enumerate() {
             for text in texts(word) {
-                hosts.extend(match text.form {
+                let mut found = match text.form {
                     Form::Holes => url::scan_with_holes(&text.text),
                     Form::Glob => url::scan(&unescape_glob(&text.text)),
                     Form::Exact => url::scan(&text.text),
-                });
+                };
+                // A pattern of addresses (`sed 's#://[^@]*@#://#'`) is no address that anybody asks.
+                if only_text(command, at) {
+                    found.opaque = None;
+                }
+                hosts.extend(found);
                 hosts.extend(device_host(&text.text));
             }
         }
@@ -311,6 +316,19 @@ fn touches_of(command: &shell::Command, certain: bool) -> Vec<Access> {
     let certain = certain && (!program.contains(['/', '\\']) || is_system_program(program));
     let own = command.touches.iter().map(|touch| Access::from_bits(touch.bits()));
     own.map(|access| if certain { access } else { access.and(Access::UNSURE) }).collect()
+}
+
+/// Whether a word is surely a text to a program that reaches no network: what is searched for, or a script of sed or jq.
+fn only_text(command: &shell::Command, at: usize) -> bool {
+    let program = command.words.first().and_then(shell::Word::known).unwrap_or_default();
+    let Some(touch) = command.touches.get(at).filter(|_| at > 0 && !command.network) else { return false };
+    let program = match is_system_program(program) {
+        true => program.rsplit('/').next().unwrap_or_default(),
+        false => program,
+    };
+    let bits = Access::from_bits(touch.bits());
+    let data = bits == Access::DATA || bits == Access::CODE || bits == Access::DATA.and(Access::CODE);
+    data && matches!(program, "sed" | "gsed" | "jq" | "grep" | "egrep" | "fgrep" | "ggrep" | "rg" | "ag" | "tr" | "cut")
 }
 
 /// A program of the system by its full name.

@@ -78,6 +78,9 @@ pub fn texts(call: &Call, facts: &Facts, resolver: &dyn Resolver) -> Vec<TextFac
     if !call.output.is_null() {
         made.strings(&call.output, TextRole::Output);
     }
+    if let Some(path) = &call.transcript {
+        made.transcript(path);
+    }
     made.out
 }
 
@@ -135,6 +138,17 @@ impl<'a> Made<'a> {
                 last.gap = format!("more than {MOST_TEXTS} texts");
             }
         }
+    }
+
+    /// What a subagent wrote down of what it did. One that is not there, or too long, was not looked at.
+    fn transcript(&mut self, path: &Path) {
+        let gap = |why: &str| format!("the transcript of the subagent {why}");
+        let (text, gap) = match self.resolver.text(path) {
+            FileText::Text(text) => (text, String::new()),
+            FileText::Absent => (String::new(), gap("is not there")),
+            FileText::Unknown => (String::new(), gap("could not be read, or is too long")),
+        };
+        self.push(TextFact { gap, ..new_text(TextRole::Transcript, None, None, text) });
     }
 
     /// Everything in it that is a text, as one.

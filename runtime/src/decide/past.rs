@@ -73,11 +73,11 @@ pub(super) fn resolve(
             let since = condition.since.map(|since| table.past(since)).transpose()?;
             let since = since.map(|since| since.moment(true));
             asked.happened = Some(questions.len());
-            questions.push(Question::Happened { past, since });
+            questions.push(Question::Happened { past, since, over: condition.over });
             // "Unless tests ran since something was written": where nothing was written, nothing is missing.
             if let (true, Some(since)) = (condition.unless, since) {
                 asked.began = Some(questions.len());
-                questions.push(Question::Happened { past: since, since: None });
+                questions.push(Question::Happened { past: since, since: None, over: 0 });
             }
         }
         all.push((line, asked, found));
@@ -264,16 +264,29 @@ pub fn happened(table: &Table<'_>, facts: &Facts) -> Result<Vec<Event>, Damaged>
     for id in 0..table.pasts() {
         let past = table.past(id)?;
         let found = match past.kind {
-            PastKind::Flagged => Match::No,
-            PastKind::Ran => ran(table, &mut matching, &past)?,
+            PastKind::Flagged => BTreeMap::new(),
+            PastKind::Ran => BTreeMap::from([(0, ran(table, &mut matching, &past)?)]),
             PastKind::Read => touched(table, &mut matching, &past, Access::READ.and(Access::SEND))?,
             PastKind::Wrote => touched(table, &mut matching, &past, Access::WRITE.and(Access::DELETE))?,
         };
-        if found > Match::No {
-            out.push(Event { key: past.key, kind: past.kind, sure: found == Match::Certain });
-        }
+        let found = found.into_iter().filter(|(_, found)| *found > Match::No);
+        out.extend(found.map(|(value, found)| Event {
+            key: past.key,
+            kind: past.kind,
+            value,
+            sure: found == Match::Certain,
+        }));
     }
     Ok(out)
+}
+
+/// Whether a call that succeeds shows that this command did: `pytest || true`, `pytest | tail` and `pytest; true` always succeed.
+fn tells(facts: &Facts, index: usize) -> bool {
+    let last = index + 1 == facts.commands.len();
+    facts.scripts.iter().all(|script| {
+        let text = script.text.replace("&&", " ").replace(">&", ">").replace("&>", ">");
+        !text.contains(['|', '&']) && (last || !text.trim_end_matches([';', ' ', '\n']).contains([';', '\n']))
+    })
 }
 
 fn ran(
@@ -283,9 +296,12 @@ fn ran(
 ) -> Result<Match, Damaged> {
     let mut most = Match::No;
     for index in 0..matching.facts.commands.len() {
+        let told = tells(matching.facts, index);
         for matcher in table.matchers_of(past)? {
             let Matcher::Run(at) = matcher? else { return Err(Damaged) };
             most = most.max(match matching.run(at, false, index) {
+                // What its call said is not what it said itself.
+                Ok(Match::Certain) if !told => Match::Possible,
                 Ok(found) => found,
                 Err(Stop::Damaged) => return Err(Damaged),
                 // What takes too much work to compare may be it.
@@ -304,14 +320,15 @@ fn touched(
     matching: &mut Matching<'_, '_>,
     past: &crate::table::past::Past,
     how: Access,
-) -> Result<Match, Damaged> {
+) -> Result<BTreeMap<u64, Match>, Damaged> {
     let facts = matching.facts;
-    let mut most = Match::No;
-    for path in &facts.paths {
+    let mut all = BTreeMap::new();
+    for (index, path) in facts.paths.iter().enumerate() {
         let (does, may) = (path.access.any(how), path.access.may(how) || path.access == Access::default());
         if !does && !may {
             continue;
         }
+        let mut most = Match::No;
         for name in &path.names {
             let views = views::of_name(name, path.form);
             for matcher in table.matchers_of(past)? {
@@ -327,6 +344,10 @@ fn touched(
                 }
             }
         }
+        if most > Match::No {
+            let kept: &mut Match = all.entry(value(facts, Value::Path(index))).or_insert(most);
+            *kept = (*kept).max(most);
+        }
     }
-    Ok(most)
+    Ok(all)
 }

@@ -273,6 +273,7 @@ fn text(facts: &Facts, value: Value) -> String {
                     TextRole::Command => "the command".to_owned(),
                     TextRole::Prompt => "the prompt".to_owned(),
                     TextRole::Output => "what the tool gave back".to_owned(),
+                    TextRole::Transcript => "the transcript of the subagent".to_owned(),
                     TextRole::Argument => "an argument".to_owned(),
                 },
             }

@@ -312,6 +312,9 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             }
             self.checks(group, outside, Target::Call, (Value::Call, None), sure)?;
         }
+        if let Some(cause) = outside.gap() {
+            self.report.floor(Value::Call, cause);
+        }
         Ok(())
     }
 

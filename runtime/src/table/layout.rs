@@ -8,7 +8,7 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 5;
+pub const FORMAT: u16 = 6;
 /// The oldest format that this build reads.
 pub const OLDEST: u16 = 5;
 /// The meaning of the rules (`docs/semantics.md`).
@@ -111,7 +111,7 @@ pub enum Section {
     /// What the scanner reads.
     Scan,
     /// Measure + 1 (0: no limit), over, window, its seconds or past, by tool, key (low, high), window as it is said (text);
-    /// 0 no condition, 1 when, 2 unless, its past, its since + 1; whether it flags the session.
+    /// 0 no condition, 1 when, 2 unless, its past, its since + 1, over; whether it flags the session.
     Tails,
     /// Kind, key (low, high), matchers (range of [`Section::Excepts`]), as written (text).
     Pasts,
@@ -144,7 +144,7 @@ pub const SECTIONS: usize = 26;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
 pub const WIDTH: [usize; SECTIONS] =
-    [29, 1, 2, 1, 2, 8, 4, 22, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 13, 7];
+    [29, 1, 2, 1, 2, 8, 4, 22, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 14, 7];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;

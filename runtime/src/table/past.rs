@@ -44,6 +44,8 @@ pub(crate) struct Condition {
     pub(crate) unless: bool,
     pub(crate) past: u32,
     pub(crate) since: Option<u32>,
+    /// Above this number of different files.
+    pub(crate) over: u32,
 }
 
 /// A fact of the past.
@@ -89,11 +91,12 @@ impl<'a> Table<'a> {
         let condition = match row.word(9)? {
             0 => None,
             kind @ (1 | 2) => {
-                Some(Condition { unless: kind == 2, past: row.word(10)?, since: more(row.word(11)?) })
+                let (past, since, over) = (row.word(10)?, more(row.word(11)?), row.word(12)?);
+                Some(Condition { unless: kind == 2, past, since, over })
             }
             _ => return Err(Damaged),
         };
-        Ok(Some(Tail { limit, condition, flags: self.flag(row.word(12)?)? }))
+        Ok(Some(Tail { limit, condition, flags: self.flag(row.word(13)?)? }))
     }
 
     /// How many facts of the past there are.

@@ -4,9 +4,12 @@
 
 use super::super::code::Code;
 use super::super::node::{Key, Node, Value};
-use super::globs;
 use super::{Around, Pack, Reader, Wish};
-use crate::ast::{self, Block, Entry, Line, List, PatternList, RunItem, RunPattern, Subject};
+use super::{globs, words};
+use crate::ast::{
+    self, Block, ConditionTest, Effect, Entry, Line, List, PatternList, Quantity, RunItem, RunPattern,
+    Subject, Verb,
+};
 use crate::source::{Span, Spanned};
 
 /// Rules of the format that no pack has, and what stands in their place.
@@ -17,21 +20,7 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ),
     ("git-checkpoint", "work that would be lost is refused or asked for; `git stash push` keeps it"),
     ("operation-journal", "the audit file holds every call"),
-    ("drift-detector", "write a guard: `warn path \"**/*.py\" over 15 since ran @tests`"),
-    ("token-budget", "write a guard: `warn calls over 160 per session`"),
-    ("no-file-creation-sprawl", "write a guard: `warn path \"./**\" over 10 per session`"),
-    ("bash-rate-limiter", "write a guard: ``deny run `rm -r` over 5 per 5m``"),
     ("cross-account-guard", "name the one account in a guard"),
-    ("test-with-changes", "write a guard: `warn unless session ran @tests since wrote \"**/*.py\"`"),
-    ("no-compromised-dependency", "rules that read a feed are silent without one"),
-    ("no-vulnerable-version-install", "rules that read a feed are silent without one"),
-    ("no-vulnerable-import", "rules that read a feed are silent without one"),
-    ("no-nvd-critical-cve-install", "rules that read a feed are silent without one"),
-    ("token-burn-against-team-budget", "rules that read a feed are silent without one"),
-    ("no-leaked-secret-pattern", "rules that read a feed are silent without one"),
-    ("no-malicious-url-fetch", "rules that read a feed are silent without one"),
-    ("no-blocked-domain-fetch", "rules that read a feed are silent without one"),
-    ("no-compromised-action", "rules that read a feed are silent without one"),
 ];
 
 /// A list of a pack that an option adds to: rule, option, list, and how a value becomes a member.
@@ -56,10 +45,24 @@ const LISTS: &[Added] = &[
 struct Changes {
     paths: Vec<String>,
     runs: Vec<String>,
+    /// Operands that are let through.
+    operands: Vec<String>,
     lines: Vec<String>,
     check: Vec<(String, Node)>,
     lists: Vec<(&'static str, Vec<String>)>,
+    /// The number of a limit and of a condition.
+    over: Option<u64>,
+    budget: Budget,
     any: bool,
+}
+
+/// The options of `token-budget`.
+#[derive(Default)]
+struct Budget {
+    most: Option<u64>,
+    percent: Option<u64>,
+    /// Tools whose calls are counted; empty when the file does not say.
+    tools: Vec<String>,
 }
 
 impl Reader {
@@ -90,6 +93,12 @@ impl Reader {
         block.expects.clear();
         for line in &mut block.lines {
             change(line, &changes);
+        }
+        if !changes.budget.tools.is_empty() {
+            let names = changes.budget.tools.iter();
+            let names =
+                names.map(|tool| ast::NameRef::Quoted(Spanned { node: tool.clone(), span: block.span }));
+            block.scopes.on = Some(ast::Names { names: names.collect(), span: block.span });
         }
         if !changes.paths.is_empty() {
             let span = block.span;
@@ -168,20 +177,15 @@ impl Reader {
                     return;
                 };
                 for node in list {
-                    changes.runs.extend(self.operation(node));
+                    changes.runs.extend(self.operation(node).unwrap_or_default());
                 }
                 changes.any |= !changes.runs.is_empty();
             }
             "allow_patterns" => {
                 for (text, span) in self.texts("`allow_patterns`", value) {
-                    match literal(&text) {
-                        Some(words) => {
-                            changes.runs.extend([format!("* {words} ..."), format!("{words} ...")])
-                        }
-                        None => {
-                            let instead = "only plain words are; write a run pattern behind `except`";
-                            self.left(&format!("the pattern `{text}`"), span, instead);
-                        }
+                    match words::runs(None, &text) {
+                        Some(runs) => changes.runs.extend(runs),
+                        None => self.left(&format!("the pattern `{text}` of `allow_patterns`"), span, WORDS),
                     }
                 }
                 changes.any |= !changes.runs.is_empty();
@@ -197,9 +201,56 @@ impl Reader {
                     changes.any = true;
                 }
             }
+            "allowed_registries" if id == "package-publish-guard" => {
+                for (text, span) in self.texts("`allowed_registries`", value) {
+                    match words::to_registry(&text) {
+                        Some(runs) => changes.runs.extend(runs),
+                        None => self.bad(&text, span),
+                    }
+                }
+                changes.any |= !changes.runs.is_empty();
+            }
+            "allowed_projects" | "allowed_hosts" if id == "production-guard" => {
+                for (text, span) in self.texts(&format!("`{name}`"), value) {
+                    if text.is_empty()
+                        || !text.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c))
+                    {
+                        self.bad(&text, span);
+                        continue;
+                    }
+                    changes.operands.extend([text.clone(), format!("*={text}")]);
+                    if name == "allowed_hosts" {
+                        changes.operands.push(format!("*{{@,://}}{text}{{,:*,/*}}"));
+                    }
+                }
+                changes.any |= !changes.operands.is_empty();
+            }
             "safe_binaries" if checked.iter().any(|check| (around.options)(check).contains(&"safe")) => {
                 changes.check.push(("safe".to_owned(), value.clone()));
                 changes.any = true;
+            }
+            "threshold" if id == "drift-detector" => {
+                changes.over = self.number("`threshold`", value);
+                changes.any |= changes.over.is_some();
+            }
+            "max_tool_invocations" if id == "token-budget" => {
+                changes.budget.most = self.number("`max_tool_invocations`", value);
+                changes.any |= changes.budget.most.is_some();
+            }
+            "warn_at_percent" if id == "token-budget" => {
+                changes.budget.percent = self.number("`warn_at_percent`", value);
+                changes.any |= changes.budget.percent.is_some();
+            }
+            "count_tools" if id == "token-budget" => {
+                for (tool, span) in self.texts("`count_tools`", value) {
+                    let tool = if tool == "all" { "*".to_owned() } else { tool };
+                    if tool.chars().all(|c| c.is_ascii_alphanumeric() || "_-*.:".contains(c)) {
+                        changes.budget.tools.push(tool);
+                    } else {
+                        self.bad(&tool, span);
+                    }
+                }
+                changes.any |= !changes.budget.tools.is_empty();
             }
             "strict_mode" => self.left("`strict_mode`", key.span, "the rule is always strict"),
             "circuit_breaker" => {
@@ -239,6 +290,17 @@ impl Reader {
         }
     }
 
+    fn number(&mut self, what: &str, node: &Node) -> Option<u64> {
+        let number = match &node.value {
+            Value::Number(number) => number.parse::<u64>().ok().filter(|number| *number < 1 << 31),
+            _ => None,
+        };
+        if number.is_none() {
+            self.wrong_type(what, "a whole number", node);
+        }
+        number
+    }
+
     fn bad(&mut self, text: &str, span: Span) {
         let help = "write a path or a name; `*` is any run of letters";
         self.error(
@@ -251,21 +313,20 @@ impl Reader {
     }
 
     /// A command that a rule lets through, as run patterns.
-    fn operation(&mut self, node: &Node) -> Option<String> {
+    fn operation(&mut self, node: &Node) -> Option<Vec<String>> {
         let Value::Map(pairs) = &node.value else {
             self.wrong_type("an operation", "`binary` and `args_prefix`", node);
             return None;
         };
-        let (mut binary, mut words) = (None, Vec::new());
+        let (mut binary, mut prefix, mut regex) = (None, Vec::new(), None);
         for (key, value) in pairs {
             match key.text.as_str() {
                 "binary" => binary = self.one_text("`binary`", value),
-                "args_prefix" => words = self.texts("`args_prefix`", value),
-                "args_regex" => {
-                    self.left("`args_regex`", key.span, "write the words in `args_prefix`");
-                    return None;
+                "args_prefix" => prefix = self.texts("`args_prefix`", value),
+                "args_regex" => regex = self.one_text("`args_regex`", value),
+                other => {
+                    self.unknown("an operation", other, key.span, &["binary", "args_prefix", "args_regex"])
                 }
-                other => self.unknown("an operation", other, key.span, &["binary", "args_prefix"]),
             }
         }
         let Some((binary, span)) = binary else {
@@ -279,7 +340,7 @@ impl Reader {
             return None;
         };
         let mut run = Vec::new();
-        for (word, span) in std::iter::once((binary, span)).chain(words) {
+        for (word, span) in std::iter::once((binary, span)).chain(prefix) {
             match quoted(&word) {
                 Some(word) => run.push(word),
                 None => {
@@ -288,7 +349,14 @@ impl Reader {
                 }
             }
         }
-        Some(format!("{} ...", run.join(" ")))
+        if let Some((expression, at)) = regex {
+            let runs = words::runs(Some(&run.join(" ")), &expression);
+            if runs.is_none() {
+                self.left(&format!("the pattern `{expression}` of `args_regex`"), at, WORDS);
+            }
+            return runs;
+        }
+        Some(vec![format!("{} ...", run.join(" "))])
     }
 
     /// `file-scope`: what it does not allow is denied.
@@ -414,10 +482,12 @@ impl Reader {
     }
 }
 
+/// What to write where an expression says more than words.
+const WORDS: &str = "words, `.*` for the rest of one, `(a|b)`, `^` and `$` are understood; write them as `args_prefix`, or let \
+                     `policy import` write the rule and put a run pattern behind its `except`";
+
 /// Options that the rules of the packs do not have.
 const OTHERS: &[&str] = &[
-    "allowed_registries",
-    "allowed_projects",
     "allowed_hosts",
     "allowed_ops",
     "safe_binaries",
@@ -427,7 +497,6 @@ const OTHERS: &[&str] = &[
     "page_patterns",
     "max_h1",
     "heavy_components",
-    "threshold",
 ];
 
 /// The names of the checks of a guard.
@@ -444,6 +513,30 @@ fn checks(guard: &Block) -> Vec<&str> {
 
 fn change(line: &mut Line, changes: &Changes) {
     let span = line.span;
+    if let Some(over) = line.tally.as_mut().map(|tally| &mut tally.over) {
+        let of_budget =
+            matches!(line.subject.as_ref().map(|subject| &subject.node), Some(Subject::Measure(_)));
+        let (most, percent) = (changes.budget.most, changes.budget.percent);
+        if of_budget && (most.is_some() || percent.is_some()) {
+            let most = most.unwrap_or(200);
+            over.node = Quantity::Integer(match line.verb.node {
+                // At its share, not behind it.
+                Verb::Effect(Effect::Info) => {
+                    (most.saturating_mul(percent.unwrap_or(80)) / 100).saturating_sub(1)
+                }
+                _ => most,
+            });
+        } else if let Some(number) = changes.over {
+            over.node = Quantity::Integer(number);
+        }
+    }
+    if let (
+        Some(number),
+        Some(ast::Condition { test: ConditionTest::Session { over: Some(over), .. }, .. }),
+    ) = (changes.over, &mut line.condition)
+    {
+        over.node = Quantity::Integer(number);
+    }
     match line.subject.as_mut().map(|subject| &mut subject.node) {
         Some(Subject::Check { options, .. }) => {
             for (name, value) in &changes.check {
@@ -455,6 +548,10 @@ fn change(line: &mut Line, changes: &Changes) {
             for pattern in &changes.runs {
                 let text = pattern.clone();
                 run.except.push(RunItem::Pattern(RunPattern { stages: Vec::new(), rest: true, text, span }));
+            }
+            if let Some(set) = run.touching.as_mut().filter(|_| !changes.operands.is_empty()) {
+                let except = set.except.get_or_insert(List { entries: Vec::new(), bracketed: true, span });
+                except.entries.extend(changes.operands.iter().map(|operand| entry(operand, span)));
             }
             for set in [&mut run.writing, &mut run.touching].into_iter().flatten() {
                 let has_path = set.list.entries.iter().any(|entry| match entry {
@@ -520,13 +617,6 @@ fn renamed(text: &str, list: &str, full: &str) -> String {
     }
     out.push_str(rest);
     out
-}
-
-/// Plain words of a regular expression that has nothing but plain words.
-fn literal(pattern: &str) -> Option<String> {
-    let words: Option<Vec<String>> = pattern.split_whitespace().map(quoted).collect();
-    let plain = |c: char| c.is_ascii_alphanumeric() || " -_/=@:,".contains(c);
-    words.filter(|words| !words.is_empty() && pattern.chars().all(plain)).map(|words| words.join(" "))
 }
 
 /// A word of a run pattern that means only itself.

@@ -12,6 +12,17 @@ fn pack(name: &str) -> Option<&'static str> {
              guard no-destructive-commands on bash {\n  ask run `rm -r` touching \"**/**\" except @build-outputs\n  \
              ask run `git reset --hard` touching @more\n}\nguard max-file-size { warn check max-file-size }\n"
         }
+        "std/autopilot" => {
+            "policy \"std/autopilot\" language 1\nguard production-guard on bash {\n  deny run `psql` touching \"*prod*\" \
+             except \"*nonprod*\"\n}\nguard package-publish-guard on bash {\n  deny run `npm publish`\n}\n"
+        }
+        "std/session-rules" => {
+            "policy \"std/session-rules\" language 1\nlist code is [\"**/*.py\"]\nlist tests is [`pytest ...`]\n\
+             guard drift-detector on bash {\n  warn run `git commit` when session wrote @code over 15 since ran @tests\n}\n\
+             guard token-budget {\n  info calls over 159 per session\n  warn calls over 200 per session\n}\n\
+             guard bash-rate-limiter on bash {\n  deny run `rm -r` over 5 per 5m\n}\n\
+             guard loop {\n  ask repeats over 5 per 10m\n}\n"
+        }
         "std/quality" => {
             "policy \"std/quality\" language 1\nguard naming-conventions { info check naming-conventions }\n"
         }
@@ -38,9 +49,12 @@ fn told(text: &str, beside: &[(&str, &str)]) -> Reading {
 fn the_default_is_two_packs_and_what_lies_there() {
     let policy = told("", &[("pyproject.toml", "")]).policy;
     assert!(policy.contains("default allow"), "{policy}");
-    assert!(policy.contains("use std/universal, std/quality, std/python"), "{policy}");
+    assert!(policy.contains("use std/universal, std/quality, std/python, std/session-rules"), "{policy}");
     let policy = told("stack: none\nexclude_packs: [quality]\nseverity: strict", &[("setup.py", "")]).policy;
-    assert!(policy.contains("use std/universal\n") && policy.contains("severity strict"), "{policy}");
+    assert!(
+        policy.contains("use std/universal, std/session-rules\n") && policy.contains("severity strict"),
+        "{policy}"
+    );
 }
 
 #[test]
@@ -64,6 +78,70 @@ fn rules_are_switched_off_and_changed() {
     ] {
         assert!(policy.contains(part), "{part}\n{policy}");
     }
+}
+
+#[test]
+fn rules_of_the_session() {
+    let policy = told(
+        "packs: [universal]\nrules:\n  drift-detector: {threshold: 3}\n  token-budget: {max_tool_invocations: 10, warn_at_percent: 50, \
+         count_tools: all}\n",
+        &[],
+    )
+    .policy;
+    for part in [
+        "set std/session-rules/loop to off",
+        "set std/session-rules/bash-rate-limiter to off because \"its pack is not among `packs`\"",
+        "when session wrote @std/session-rules/code over 3 since ran @std/session-rules/tests",
+        "guard token-budget on \"*\"",
+        "info calls over 4 per session",
+        "warn calls over 10 per session",
+    ] {
+        assert!(policy.contains(part), "{part}\n{policy}");
+    }
+    let policy = told("packs: [autopilot]\nrules: {token-budget: false}", &[]).policy;
+    assert!(!policy.contains("std/session-rules/bash-rate-limiter"), "{policy}");
+    assert!(policy.contains("set std/session-rules/token-budget to off"), "{policy}");
+    let reading = told("packs: [universal]\nrules: {bash-rate-limiter: true}", &[]);
+    assert!(reading.diagnostics.iter().any(|d| d.message.contains("bash-rate-limiter")), "{reading:?}");
+}
+
+#[test]
+fn registries_projects_and_expressions() {
+    let reading = told(
+        "packs: [autopilot]\nrules:\n  package-publish-guard: {allowed_registries: ['https://npm.example.com/']}\n  \
+         production-guard: {allowed_projects: [live-demo], allowed_hosts: [prod.example]}\n  no-destructive-commands:\n    \
+         allow_operations:\n      - {binary: git, args_regex: '^reset --hard origin/(dev|next)$'}\n      \
+         - {binary: git, args_regex: '^reset (?!x)'}\n",
+        &[],
+    );
+    let policy = &reading.policy;
+    for part in
+        ["https://npm.example.com", "\"live-demo\"", "prod.example", "`git reset --hard origin/{dev,next}`"]
+    {
+        assert!(policy.contains(part), "{part}\n{policy}");
+    }
+    let told: Vec<&str> = reading.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert!(!reading.broken && told.len() == 1 && told[0].contains("args_regex"), "{told:?}");
+}
+
+#[test]
+fn what_the_workspace_requires_stays() {
+    let reading = told(
+        "workspace: {required_rules: [max-file-size]}\nrules:\n  ignore_paths: [gen]\n  max-file-size: {enabled: false, limit: 3, \
+         allow_paths: [x]}\n",
+        &[],
+    );
+    let policy = &reading.policy;
+    assert!(policy.contains("warn check max-file-size with limit 3"), "{policy}");
+    let own = policy.split("guard max-file-size").nth(1).unwrap();
+    assert!(!own.split("}").next().unwrap().contains("gen"), "{policy}");
+    assert_eq!((reading.broken, reading.diagnostics.len()), (false, 2), "{:?}", reading.diagnostics);
+    assert!(told_broken("workspace: {required_rules: [max-file-sizes]}"));
+    assert!(told_broken("workspace: {required: [max-file-size]}"));
+}
+
+fn told_broken(text: &str) -> bool {
+    told(text, &[]).broken
 }
 
 #[test]
