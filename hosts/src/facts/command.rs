@@ -162,6 +162,9 @@ impl Builder<'_> {
             fact.word_paths.push(one);
         }
         self.hosts_of(&command, &origin, &mut fact);
+        for (name, value) in super::account::accounts(&command) {
+            self.arg(name, value);
+        }
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);
         }
@@ -328,7 +331,10 @@ fn only_text(command: &shell::Command, at: usize) -> bool {
     };
     let bits = Access::from_bits(touch.bits());
     let data = bits == Access::DATA || bits == Access::CODE || bits == Access::DATA.and(Access::CODE);
-    data && matches!(program, "sed" | "gsed" | "jq" | "grep" | "egrep" | "fgrep" | "ggrep" | "rg" | "ag" | "tr" | "cut")
+    data && matches!(
+        program,
+        "sed" | "gsed" | "jq" | "grep" | "egrep" | "fgrep" | "ggrep" | "rg" | "ag" | "tr" | "cut"
+    )
 }
 
 /// A program of the system by its full name.

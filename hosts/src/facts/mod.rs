@@ -3,6 +3,7 @@
 //! INVARIANT: nothing is left out: what is not understood is an opaque value or an unknown word. Time and memory are
 //! linear in the arguments and bounded.
 
+mod account;
 mod command;
 mod environment;
 mod flow;

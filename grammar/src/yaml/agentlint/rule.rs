@@ -20,7 +20,6 @@ pub(super) const ELSEWHERE: &[(&str, &str)] = &[
     ),
     ("git-checkpoint", "work that would be lost is refused or asked for; `git stash push` keeps it"),
     ("operation-journal", "the audit file holds every call"),
-    ("cross-account-guard", "name the one account in a guard"),
 ];
 
 /// A list of a pack that an option adds to: rule, option, list, and how a value becomes a member.

@@ -93,15 +93,24 @@ pub(super) fn to_registry(registry: &str) -> Option<Vec<String>> {
     let place = format!("{{{bare},{bare}/*,https://{bare},https://{bare}/*}}");
     let flag = "{--registry,--repository-url,--publish-url,--index,--source}";
     let mut out = Vec::new();
-    for front in ["* -* *", "* -* * *"] {
-        for between in ["-*", "-* --access * -*"] {
-            for named in [format!("{flag} {place}"), format!("{flag}={place}")] {
-                // No further flag may name another one.
-                out.extend(["", " *"].map(|end| format!("{front} {between} {named}{end}")));
-            }
+    for between in ["", "--access * ", "--tag * ", "--provenance "] {
+        for named in [format!("{flag} {place}"), format!("{flag}={place}")] {
+            // No other flag: it could name another one.
+            out.push(format!("* {{publish,push}} {between}{named}"));
         }
-        out.push(format!("{front} -* {place}"));
     }
+    // These name a file, too.
+    for front in ["twine upload", "{python,python3} -m twine upload", "* {push,upload}"] {
+        for named in [
+            format!("--repository-url {place}"),
+            format!("--repository-url={place}"),
+            format!("--index {place}"),
+        ] {
+            out.push(format!("{front} {named} *"));
+        }
+    }
+    // `docker push ghcr.io/acme/x`.
+    out.extend(["* push", "* * push"].map(|front| format!("{front} {place}")));
     Some(out)
 }
 
