@@ -20,8 +20,12 @@ struct Hook {
 
 impl Hook {
     fn new(name: &str) -> Hook {
+        Hook::with(name, POLICY)
+    }
+
+    fn with(name: &str, policy: &str) -> Hook {
         let world = World::new(name);
-        let policy = world.file("p.policy", POLICY).display().to_string();
+        let policy = world.file("p.policy", policy).display().to_string();
         world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &policy], b"");
         Hook { world, policy }
     }
@@ -68,6 +72,61 @@ fn what_succeeded_is_told_behind_the_call() {
     assert!(hook.small(&write).contains("\"deny\""), "a try is no success");
     hook.small(&event("PostToolUse", "Bash", test));
     assert!(!hook.small(&write).contains("\"deny\""));
+}
+
+#[test]
+fn a_success_of_the_call_need_not_be_one_of_the_command() {
+    let hook = Hook::new("session-hidden");
+    let write = event("PreToolUse", "Write", "{\"file_path\":\"a\",\"content\":\"\"}");
+    for hidden in ["pytest -q || true", "pytest -q | tail -3", "pytest -q; true", "pytest -q &"] {
+        hook.small(&event("PostToolUse", "Bash", &format!("{{\"command\":\"{hidden}\"}}")));
+        assert!(hook.small(&write).contains("\"deny\""), "{hidden}");
+    }
+    hook.small(&event("PostToolUse", "Bash", "{\"command\":\"cd . && pytest -q 2>&1\"}"));
+    assert!(!hook.small(&write).contains("\"deny\""));
+}
+
+const ENDS: &str = "policy \"p\" language 1\n\ndefault allow\n\nguard tests at stop {\n  deny check test-with-changes\n}\n\nguard ran at subagent_stop {\n  deny check subagent-transcript-audit\n}\n\nguard many on Bash {\n  deny run `git commit` when session wrote \"**/*.py\" over 1 since ran `pytest ...`\n}\n";
+
+#[test]
+fn the_end_of_a_turn_looks_at_what_was_written() {
+    let hook = Hook::with("session-stop", ENDS);
+    let stop = event("Stop", "", "{}");
+    let wrote = |file: &str| {
+        hook.world.file(&format!("repo/{file}"), "x = 1\n");
+        hook.small(&event(
+            "PostToolUse",
+            "Write",
+            &format!("{{\"file_path\":\"{file}\",\"content\":\"x = 1\"}}"),
+        ));
+    };
+    assert!(!hook.small(&stop).contains("block"));
+    wrote("a.py");
+    assert!(hook.small(&stop).contains("`a.py` changed, and no test did"));
+    wrote("test_a.py");
+    assert!(!hook.small(&stop).contains("block"));
+    let commit = event("PreToolUse", "Bash", "{\"command\":\"git commit -m x\"}");
+    assert!(hook.small(&commit).contains("\"deny\""), "two files");
+    hook.small(&event("PostToolUse", "Bash", "{\"command\":\"pytest\"}"));
+    wrote("a.py");
+    wrote("a.py");
+    assert!(!hook.small(&commit).contains("\"deny\""), "one file, twice");
+}
+
+#[test]
+fn the_transcript_of_a_subagent_is_looked_at() {
+    let hook = Hook::with("session-transcript", ENDS);
+    let stop = |file: &std::path::Path| {
+        hook.small(&format!(
+            "{{\"hook_event_name\":\"SubagentStop\",\"session_id\":\"s\",\"agent_transcript_path\":\"{}\"}}",
+            file.display()
+        ))
+    };
+    let line = "{\"message\":{\"content\":[{\"type\":\"tool_use\",\"input\":{\"command\":\"terraform destroy\"}}]}}\n";
+    assert!(stop(&hook.world.file("home/bad.jsonl", line)).contains("terraform destroy"));
+    assert!(
+        !stop(&hook.world.file("home/good.jsonl", "{\"input\":{\"command\":\"ls\"}}\n")).contains("block")
+    );
 }
 
 #[test]

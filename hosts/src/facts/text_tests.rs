@@ -269,4 +269,25 @@ fn many_files_cost_no_more_than_some() {
     let grows = json!({"path": "a.txt", "old_string": "x", "new_string": "yz", "replace_all": true});
     let texts = made("edit_files", "pre_tool_use", json!({ "files": vec![grows; 100] }), disk);
     assert!(texts.iter().map(|text| text.after.len()).sum::<usize>() <= 2 * MOST_BYTES);
+
+fn a_transcript_that_cannot_be_read_is_a_gap() {
+    struct Held(FileText);
+    impl Resolver for Held {
+        fn resolve(&self, _path: &Path) -> super::super::Resolution {
+            super::super::Resolution::Same
+        }
+        fn text(&self, _path: &Path) -> FileText {
+            self.0.clone()
+        }
+    }
+    let call = Call { transcript: Some(PathBuf::from("/t.jsonl")), ..Call::default() };
+    for (held, gap) in [
+        (FileText::Text("{}".to_owned()), ""),
+        (FileText::Absent, "the transcript of the subagent is not there"),
+        (FileText::Unknown, "the transcript of the subagent could not be read, or is too long"),
+    ] {
+        let texts = texts(&call, &Facts::default(), &Held(held));
+        let last = texts.last().unwrap();
+        assert_eq!((last.role, last.gap.as_str()), (TextRole::Transcript, gap));
+    }
 }
