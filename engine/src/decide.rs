@@ -277,7 +277,7 @@ impl Engine {
                     left = left.saturating_sub(text.len());
                     file.insert("content".to_owned(), text.into());
                 }
-                FileText::Unknown => {}
+                FileText::Unknown | FileText::Unread => {}
             }
             file.insert("file_path".to_owned(), path.as_str().into());
             files.push(serde_json::Value::Object(file));

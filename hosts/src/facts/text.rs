@@ -146,7 +146,7 @@ impl<'a> Made<'a> {
         let (text, gap) = match self.resolver.text(path) {
             FileText::Text(text) => (text, String::new()),
             FileText::Absent => (String::new(), gap("is not there")),
-            FileText::Unknown => (String::new(), gap("could not be read, or is too long")),
+            FileText::Unknown | FileText::Unread => (String::new(), gap("could not be read, or is too long")),
         };
         self.push(TextFact { gap, ..new_text(TextRole::Transcript, None, None, text) });
     }
