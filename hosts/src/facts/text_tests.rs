@@ -269,7 +269,9 @@ fn many_files_cost_no_more_than_some() {
     let grows = json!({"path": "a.txt", "old_string": "x", "new_string": "yz", "replace_all": true});
     let texts = made("edit_files", "pre_tool_use", json!({ "files": vec![grows; 100] }), disk);
     assert!(texts.iter().map(|text| text.after.len()).sum::<usize>() <= 2 * MOST_BYTES);
+}
 
+#[test]
 fn a_transcript_that_cannot_be_read_is_a_gap() {
     struct Held(FileText);
     impl Resolver for Held {
@@ -284,7 +286,7 @@ fn a_transcript_that_cannot_be_read_is_a_gap() {
     for (held, gap) in [
         (FileText::Text("{}".to_owned()), ""),
         (FileText::Absent, "the transcript of the subagent is not there"),
-        (FileText::Unknown, "the transcript of the subagent could not be read, or is too long"),
+        (FileText::Unread, "the transcript of the subagent could not be read, or is too long"),
     ] {
         let texts = texts(&call, &Facts::default(), &Held(held));
         let last = texts.last().unwrap();
