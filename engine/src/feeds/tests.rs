@@ -29,8 +29,8 @@ fn command(text: &str) -> CommandFact {
 }
 
 fn feeds(name: &str, text: &str) -> Feeds {
-    let folder = Scratch::new(name).folder("feed");
-    let path = folder.join("feeds.json");
+    let scratch = Scratch::new(name);
+    let path = scratch.folder("feed").join("feeds.json");
     open::write(&path, text.as_bytes(), 0o600).unwrap();
     let feeds = Feeds::at(path);
     let _ = feeds.known();
@@ -136,7 +136,8 @@ fn addresses_and_budget() {
 
 #[test]
 fn no_file_is_silent_and_a_damaged_one_is_a_gap() {
-    let none = Feeds::at(Scratch::new("feed-none").folder("empty").join("feeds.json"));
+    let scratch = Scratch::new("feed-none");
+    let none = Feeds::at(scratch.folder("empty").join("feeds.json"));
     assert_eq!(none.check("no-blocked-domain-fetch", &Facts::default(), Target::Call), Some(Vec::new()));
     assert_eq!(none.gap(), None);
     assert_eq!(none.check("max-file-size", &Facts::default(), Target::Call), None);
