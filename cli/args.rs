@@ -205,6 +205,11 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
         after_help = "Examples:\n  policy suppress drift-detector\n  policy suppress --list\n  policy suppress --remove drift-detector\n  policy suppress drift-detector --session 0f3c --host claude-code"
     )]
     Suppress(SuppressArgs),
+    /// Answer what waits for you: without a word the page opens in your browser.
+    #[command(
+        after_help = "Examples:\n  policy approvals\n  policy approvals list\n  policy approvals approve 3f9a21\n  policy approvals approve 3f9a21 --session\n  policy approvals deny 3f9a21"
+    )]
+    Approvals(ApprovalsArgs),
     /// Answer an agent's questions about calls before they are made: an MCP server on standard input and output.
     #[command(after_help = "\
 Examples:
@@ -468,6 +473,38 @@ pub(crate) struct McpArgs {
     /// The protocol has the output for itself.
     #[command(flatten)]
     pub(crate) nothing: NoReport,
+}
+
+/// `policy approvals`.
+#[derive(Debug, Args)]
+pub(crate) struct ApprovalsArgs {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Option<ApprovalsCommand>,
+}
+
+/// What `policy approvals` does.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum ApprovalsCommand {
+    /// Print the open questions.
+    List,
+    /// Let a call run.
+    Approve {
+        /// The question: its id, or the first six digits or more.
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Also identical calls, until the server or session ends.
+        #[arg(long)]
+        session: bool,
+    },
+    /// Refuse a call.
+    Deny {
+        /// The question: its id, or the first six digits or more.
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Serve the page until nobody needs it; it is started by itself.
+    Serve,
 }
 
 /// `policy suppress`.

@@ -121,6 +121,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
             commands::hook::run(args.print.as_deref().unwrap_or_default(), context)
         }
         Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
+        Command::Approvals(args) => commands::approvals::run(&args, context),
         Command::Suppress(args) => commands::suppress::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Mcp(args) => commands::mcp::run(&args, context),

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: a command decides nothing: it reads words, asks the engine and prints.
 
+pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod check;
 pub(crate) mod check_patch;

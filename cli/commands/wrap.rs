@@ -8,6 +8,7 @@ use crate::output::{Failure, OK, Outcome, print, visible};
 use policy_engine::decide::Options;
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
+use policy_gateway::approve::summon;
 use policy_gateway::install::{self, CLIENTS, Change};
 use policy_gateway::wrap::{self, Ask, Wrap};
 

@@ -1,11 +1,12 @@
 //! The long-running modes. What there is of them: [`mcp`], the server that answers questions about calls before they are made,
-//! and [`wrap`], the proxy in front of a server of somebody else.
+//! [`wrap`], the proxy in front of a server of somebody else, and [`approve`], the page on which a person answers.
 //!
 //! INVARIANT: what is decided here is decided by the engine that a hook asks, on a thread of its own; the threads that carry
 //! messages decide nothing.
 
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
+pub mod approve;
 pub mod install;
 pub mod mcp;
 pub mod wrap;

@@ -1,0 +1,79 @@
+//! Asks one question and says what became of it; `tests/browser` asks with it.
+//!
+//! `ask HOME SESSION TOOL ARGUMENTS SECONDS [FILE]`: waits so many seconds; the call would execute FILE.
+//!
+//! INVARIANT: one line of output: `approved once`, `approved session`, `granted`, `denied`, `timed out`, `gone` or why not.
+
+use policy_approvals::{Answer, Asked, Question, RunId, Said, Server, Shown, Store, content};
+use policy_engine::places::Folders;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+fn main() -> Result<(), String> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [home, session, tool, arguments, seconds, files @ ..] = words.as_slice() else {
+        return Err("HOME SESSION TOOL ARGUMENTS SECONDS [FILE]".to_owned());
+    };
+    let timeout = Duration::from_secs(seconds.parse().map_err(|_| "SECONDS is a number")?);
+    let store = Store::open(&Folders::under(Path::new(home)))?;
+    let operands = files.iter().map(PathBuf::from).map(|file| {
+        let content = content(&file);
+        (file, content)
+    });
+    let command = "git push --force origin main";
+    let question = Question {
+        host: "claude-code".to_owned(),
+        session: session.clone(),
+        actor: String::new(),
+        server: Some(Server {
+            name: "files".to_owned(),
+            source: String::new(),
+            pin: "3f9a21c07b5e".repeat(5),
+        }),
+        tool: tool.clone(),
+        arguments: arguments.clone(),
+        cwd: PathBuf::from("/home/me/work/app"),
+        tables: vec![[1; 32]],
+        operands: operands.collect(),
+        said: vec![Said {
+            decision: "ask".to_owned(),
+            rule: "std/git/no-force-push".to_owned(),
+            place: "std/git.policy:41".to_owned(),
+            reason: "a forced push rewrites what others have".to_owned(),
+            suggest: "push to a branch of your own: `git push origin HEAD:fix`".to_owned(),
+            matched: command.to_owned(),
+        }],
+        shown: Shown {
+            commands: if arguments.contains(command) { vec![command.to_owned()] } else { Vec::new() },
+            diff: if tool == "write_file" {
+                "@@ -1,2 +1,2 @@\n line\n-old text\n+new text".to_owned()
+            } else {
+                String::new()
+            },
+            marked: Vec::new(),
+        },
+        page_only: false,
+        run: RunId::of_session("claude-code", session),
+        timeout,
+    };
+    let ticket = match store.ask(&question) {
+        Ok(Asked::Waiting(ticket)) => ticket,
+        Ok(Asked::Granted(_)) => return say("granted"),
+        Err(refused) => return say(&refused.to_string()),
+    };
+    match store.wait(&ticket, Instant::now() + timeout) {
+        Answer::Approved(approval) if store.take(&question) => {
+            say(if approval.session { "approved session" } else { "approved once" })
+        }
+        Answer::Approved(_) => say("no longer what was approved"),
+        Answer::Denied { .. } => say("denied"),
+        Answer::TimedOut => say("timed out"),
+        Answer::Gone => say("gone"),
+        Answer::Failed(error) => say(&error),
+    }
+}
+
+fn say(text: &str) -> Result<(), String> {
+    println!("{text}");
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! The page on which a person answers questions: one server on loopback for all processes of a user.
+//!
+//! INVARIANT: nothing that opens the page stands in an argument, the environment or a log: a one-time code goes through a file of
+//! the user's own into the fragment of the address, is used once, and becomes a token that only the open page holds.
+
+mod code;
+mod guard;
+mod open;
+mod page;
+mod serve;
+mod shown;
+
+pub use open::{Opening, ensure, open_page, summon};
+pub use serve::serve;
+pub use shown::{Look, Piece, laid_out, pieces, plain};

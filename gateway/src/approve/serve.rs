@@ -1,0 +1,314 @@
+//! The server of the page.
+//!
+//! INVARIANT: one a user; it listens on loopback alone; every request is judged by [`refused`] first and everything but the page
+//! itself needs a token. It decides nothing: an answer goes to the store, which checks it again.
+
+use super::code::Tokens;
+use super::guard::{Asked, OPEN, refused};
+use super::open::{at_port, lock_file, port_file, windows};
+use super::page::{card, headers, page};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{get, post};
+use policy_approvals::{Channel, Store, Unanswered, Verdict};
+use policy_engine::places::Folders;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+/// How often the file is looked at while a page is open, and while none is.
+const BEAT: Duration = Duration::from_millis(150);
+const SLOW_BEAT: Duration = Duration::from_millis(700);
+/// How long a page waits for news before it asks again.
+const NEWS_WITHIN: Duration = Duration::from_secs(20);
+/// Without pages and questions for this long, the server ends.
+const IDLE: Duration = Duration::from_secs(600);
+/// A page counts as open for this long after it was heard of.
+const PAGE_OPEN_MS: i64 = 25_000;
+/// The page is opened by itself at most this often.
+const OPENS_EVERY: Duration = Duration::from_secs(60);
+/// How long one who looks whether there is a server may hold the lock.
+const LOCK_WITHIN: Duration = Duration::from_millis(500);
+
+/// What the pages show.
+#[derive(Clone, Default)]
+struct News {
+    /// Another one for other news.
+    seen: u64,
+    cards: Arc<Vec<Value>>,
+    error: Option<String>,
+}
+
+struct Server {
+    store: Store,
+    address: String,
+    tokens: Tokens,
+    news: watch::Receiver<News>,
+    /// When a page was last heard of, milliseconds since the epoch.
+    heard: AtomicI64,
+}
+
+/// Serves the page until nobody needs it.
+///
+/// # Errors
+/// When another one serves it, or the files cannot be used.
+pub fn serve(folders: &Folders) -> Result<(), String> {
+    let lock = lock_file(folders)?;
+    let until = Instant::now() + LOCK_WITHIN;
+    while lock.try_lock().is_err() {
+        if Instant::now() >= until {
+            return Err("the page is served already".to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(8)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let served = runtime.block_on(run(folders));
+    let _ = std::fs::remove_file(port_file(folders));
+    // A look at the file that has not ended holds nothing up.
+    runtime.shutdown_background();
+    drop(lock);
+    served
+}
+
+async fn run(folders: &Folders) -> Result<(), String> {
+    let store = Store::open(folders)?;
+    let listener =
+        tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| error.to_string())?;
+    let port = listener.local_addr().map_err(|error| error.to_string())?.port();
+    let file = port_file(folders);
+    policy_engine::open::write(&file, format!("{port}\n").as_bytes(), 0o600)
+        .map_err(|error| error.to_string())?;
+    let (tell, news) = watch::channel(News { seen: 1, ..News::default() });
+    let server = Arc::new(Server {
+        store,
+        address: format!("127.0.0.1:{port}"),
+        tokens: Tokens::default(),
+        news,
+        heard: AtomicI64::new(0),
+    });
+    let router = Router::new()
+        .route("/", get(show))
+        .route(&format!("{OPEN}{{place}}"), get(open))
+        .route("/code", post(code))
+        .route("/questions", get(questions))
+        .route("/answer", post(answer))
+        .fallback(|| async { StatusCode::NOT_FOUND })
+        .method_not_allowed_fallback(|| async { StatusCode::METHOD_NOT_ALLOWED })
+        .layer(DefaultBodyLimit::max(4096))
+        .layer(from_fn_with_state(Arc::clone(&server), judge))
+        .with_state(Arc::clone(&server));
+    let look = look(Arc::clone(&server), tell, folders.clone(), port);
+    let serve = axum::serve(listener, router);
+    tokio::select! {
+        () = look => Ok(()),
+        served = serve => served.map_err(|error| error.to_string()),
+    }
+}
+
+/// Looks at the questions, tells the pages, opens a page when there is none; ends when nobody needs the server.
+async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, port: u16) {
+    let mut held = None;
+    let mut version = None;
+    let mut looked = Instant::now() - Duration::from_secs(60);
+    let mut needed = Instant::now();
+    let mut opened: Option<Instant> = None;
+    // The newest question that a page was opened for.
+    let mut newest = 0;
+    loop {
+        let store = server.store.clone();
+        let before = version;
+        // What closes by its time changes no file.
+        let due = looked.elapsed() > Duration::from_secs(1);
+        let (back, found) = blocking(move || {
+            let mut held = held;
+            let now = store.changes(&mut held);
+            let read = now.and_then(|now| {
+                let same = before == Some(now) && !due;
+                Ok((now, if same { None } else { Some(store.open_questions()?) }))
+            });
+            (held, read)
+        })
+        .await
+        .unwrap_or((None, Err("the questions could not be read".to_owned())));
+        held = back;
+        let open = now() - server.heard.load(Ordering::Relaxed) < PAGE_OPEN_MS;
+        match found {
+            Ok((now_version, questions)) => {
+                version = Some(now_version);
+                if let Some(questions) = questions {
+                    looked = Instant::now();
+                    if !questions.is_empty() {
+                        needed = Instant::now();
+                    }
+                    let waits = questions.iter().filter(|open| open.waits > now());
+                    let last = waits.map(|open| open.asked).max().unwrap_or_default();
+                    let lately = opened.is_some_and(|at| at.elapsed() < OPENS_EVERY);
+                    if !open && last > newest && !lately && windows() {
+                        opened = Some(Instant::now());
+                        newest = last;
+                        let folders = folders.clone();
+                        std::thread::spawn(move || {
+                            at_port(&folders, port).map(|opening| opening.finish(Duration::from_secs(60)))
+                        });
+                    } else if open {
+                        newest = newest.max(last);
+                    }
+                    tell_news(&tell, questions.iter().map(card).collect(), None);
+                }
+            }
+            Err(error) => {
+                version = None;
+                tell_news(&tell, Vec::new(), Some(error));
+            }
+        }
+        if open {
+            needed = Instant::now();
+        }
+        if needed.elapsed() > IDLE {
+            return;
+        }
+        tokio::time::sleep(if open { BEAT } else { SLOW_BEAT }).await;
+    }
+}
+
+fn tell_news(tell: &watch::Sender<News>, cards: Vec<Value>, error: Option<String>) {
+    tell.send_if_modified(|news| {
+        if *news.cards == cards && news.error == error && news.seen > 1 {
+            return false;
+        }
+        *news = News { seen: news.seen + 1, cards: Arc::new(cards), error };
+        true
+    });
+}
+
+/// Every request goes through this, and every answer gets the headers here.
+async fn judge(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let path = request.uri().path().to_owned();
+    let asked = Asked {
+        post: request.method() != Method::GET,
+        path: &path,
+        host: one(headers, "host"),
+        origin: headers.contains_key("origin").then(|| one(headers, "origin").unwrap_or("null")),
+        site: headers.contains_key("sec-fetch-site").then(|| one(headers, "sec-fetch-site").unwrap_or("")),
+        mode: one(headers, "sec-fetch-mode"),
+        dest: one(headers, "sec-fetch-dest"),
+    };
+    let fine = request.uri().authority().is_none() && refused(&asked, &server.address).is_none();
+    let public = path == "/" || path == "/code" || path.starts_with(OPEN);
+    let mut response = if !fine {
+        StatusCode::FORBIDDEN.into_response()
+    } else if !public && !one(headers, "x-policy-token").is_some_and(|token| server.tokens.holds(token)) {
+        StatusCode::UNAUTHORIZED.into_response()
+    } else {
+        next.run(request).await
+    };
+    static HEADERS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
+    for (name, value) in HEADERS.get_or_init(self::headers) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+/// The header of this name, when there is exactly one.
+fn one<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let mut all = headers.get_all(name).iter();
+    let first = all.next()?;
+    if all.next().is_some() {
+        return None;
+    }
+    first.to_str().ok()
+}
+
+async fn show() -> Html<String> {
+    Html(page())
+}
+
+async fn open(State(server): State<Arc<Server>>, Path(place): Path<String>) -> Response {
+    let store = server.store.clone();
+    match blocking(move || store.expected(&place)).await {
+        Some(Ok(true)) => Html(page()).into_response(),
+        _ => StatusCode::FORBIDDEN.into_response(),
+    }
+}
+
+async fn code(State(server): State<Arc<Server>>, body: Bytes) -> Response {
+    let Ok(code) = String::from_utf8(body.to_vec()) else { return StatusCode::BAD_REQUEST.into_response() };
+    let held = Arc::clone(&server);
+    match blocking(move || held.tokens.trade(&held.store, &code)).await {
+        Some(Ok(Some(token))) => {
+            server.heard.store(now(), Ordering::Relaxed);
+            told(&json!({ "token": token }))
+        }
+        Some(Err(error)) => told(&json!({ "error": error })),
+        _ => StatusCode::FORBIDDEN.into_response(),
+    }
+}
+
+async fn questions(State(server): State<Arc<Server>>, RawQuery(query): RawQuery) -> Response {
+    server.heard.store(now(), Ordering::Relaxed);
+    let seen = query.and_then(|query| query.strip_prefix("seen=")?.parse::<u64>().ok()).unwrap_or_default();
+    let mut news = server.news.clone();
+    // ORDER: the first look at the file is waited for, so that a page does not begin empty.
+    let other = news.wait_for(|news| news.seen != seen && news.seen > 1);
+    let _ = tokio::time::timeout(NEWS_WITHIN, other).await;
+    server.heard.store(now(), Ordering::Relaxed);
+    let news = news.borrow().clone();
+    told(&match news.error {
+        Some(error) => json!({ "error": error }),
+        None => json!({ "seen": news.seen.to_string(), "now": now(), "questions": *news.cards }),
+    })
+}
+
+async fn answer(State(server): State<Arc<Server>>, body: Bytes) -> Response {
+    let said: Option<(String, Verdict)> = serde_json::from_slice(&body).ok().and_then(|value: Value| {
+        let verdict = match value.get("verdict")?.as_str()? {
+            "once" => Verdict::Once,
+            "session" => Verdict::Session,
+            "deny" => Verdict::Deny,
+            _ => return None,
+        };
+        Some((value.get("id")?.as_str()?.to_owned(), verdict))
+    });
+    let Some((id, verdict)) = said else { return StatusCode::BAD_REQUEST.into_response() };
+    let store = server.store.clone();
+    let done = blocking(move || store.answer(&id, verdict, Channel::Page)).await;
+    told(&match done {
+        Some(Ok(())) => json!({ "ok": true }),
+        Some(Err(error)) => {
+            let closed = !matches!(error, Unanswered::Store(_));
+            json!({ "error": super::shown::plain(&error.to_string()), "closed": closed })
+        }
+        None => json!({ "error": "the answer could not be written" }),
+    })
+}
+
+fn told(value: &Value) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
+}
+
+/// What reads or writes the file, away from the thread that carries messages.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    tokio::task::spawn_blocking(work).await.ok()
+}
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+#[path = "serve_tests.rs"]
+mod tests;
