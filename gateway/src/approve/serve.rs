@@ -174,7 +174,8 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         if open {
             needed = Instant::now();
         }
-        if needed.elapsed() > IDLE {
+        // Without the file nobody finds this server any more.
+        if needed.elapsed() > IDLE || !port_file(&folders).exists() {
             return;
         }
         tokio::time::sleep(if open { BEAT } else { SLOW_BEAT }).await;
