@@ -182,7 +182,7 @@
     card.told.textContent = text;
     card.time.textContent = '';
     card.element.style.minHeight = height + 'px';
-    clear.hidden = false;
+    clear.classList.remove('away');
     if (held) {
       const next = open()[0];
       if (next) { next.buttons[0].focus({ preventScroll: true }); next.element.scrollIntoView({ block: 'nearest' }); }
@@ -257,7 +257,7 @@
 
   clear.addEventListener('click', () => {
     for (const card of [...cards.values()]) if (!card.open) { card.element.remove(); cards.delete(card.id); }
-    clear.hidden = true;
+    clear.classList.add('away');
     counts();
     again();
     const next = open()[0];
