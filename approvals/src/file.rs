@@ -3,8 +3,10 @@
 //! INVARIANT: it is made with mode 0600 in folders that are the user's own, and a file that is someone else's is not opened.
 
 use crate::schema;
-use policy_engine::open::{self, Care};
+use policy_engine::open;
 use rusqlite::{Connection, OpenFlags};
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,9 +19,9 @@ const CAP: u64 = 1 << 30;
 pub(crate) fn open(path: &Path) -> Result<Connection, String> {
     let folder = path.parent().ok_or("there is no folder for the questions")?;
     open::private_folder(folder).map_err(|error| error.to_string())?;
-    match open::open(path, Care::Private, CAP) {
-        Ok(_) => {}
-        Err(error) if error.missing => {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) => check(path, folder, &found)?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             // SECURITY: made by us first, since SQLite would take the mode from the umask; its other files take it from this.
             match open::create_named(path, &[], 0o600) {
                 Ok(()) => {}
@@ -28,7 +30,7 @@ pub(crate) fn open(path: &Path) -> Result<Connection, String> {
                 Err(error) => return Err(error.to_string()),
             }
         }
-        Err(error) => return Err(error.to_string()),
+        Err(error) => return Err(format!("`{}`: {error}", path.display())),
     }
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
@@ -38,6 +40,26 @@ pub(crate) fn open(path: &Path) -> Result<Connection, String> {
         return Err(format!("`{}` is of another version of policy", path.display()));
     }
     Ok(connection)
+}
+
+/// The file is looked at and not opened: closing it would drop the locks that SQLite holds on it in this process, and another process
+/// would then take away what was just written.
+fn check(path: &Path, folder: &Path, found: &Metadata) -> Result<(), String> {
+    let owner = std::fs::metadata(folder).map_err(|error| format!("`{}`: {error}", folder.display()))?.uid();
+    let why = if !found.is_file() {
+        "is not a regular file"
+    } else if found.uid() != owner {
+        "belongs to someone else"
+    } else if found.nlink() > 1 {
+        "has a second name (a hard link)"
+    } else if found.mode() & 0o077 != 0 {
+        "can be read or written by other users; run `chmod 600` on it"
+    } else if found.len() > CAP {
+        "is too large"
+    } else {
+        return Ok(());
+    };
+    Err(format!("`{}` {why}", path.display()))
 }
 
 /// An error with the file that it is about.

@@ -101,6 +101,3 @@ fn install(args: &WrapArgs, context: &Context) -> Outcome {
     }
     Ok(OK)
 }
-
-/// Questions are answered with `policy approvals`.
-fn summon(_folders: &policy_engine::places::Folders) {}
