@@ -63,6 +63,11 @@ pub fn extract(call: &Call, places: &Places, programs: &dyn Programs, resolver: 
         builder.opaque(Origin::Call, &why);
     }
     value::walk(&mut builder, &call.arguments);
+    // Before a command runs there is one: what came under no name that is known may still be run.
+    if call.event == "pre_tool_use" && builder.facts.scripts.is_empty() && tool::needs_command(&builder.facts)
+    {
+        builder.opaque(Origin::Call, "a shell tool without a command that can be read");
+    }
     builder.facts
 }
 

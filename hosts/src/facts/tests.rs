@@ -270,6 +270,27 @@ fn every_string_of_a_shell_is_a_command() {
 }
 
 #[test]
+fn a_shell_of_a_host_has_a_command() {
+    for arguments in [
+        json!({}),
+        json!({"command": null}),
+        json!({"command": true}),
+        json!({"command": []}),
+        json!({"a": 1}),
+    ] {
+        for tool in ["Bash", "shell", "run_shell_command", "PowerShell"] {
+            let facts = facts(tool, arguments.clone());
+            let told = facts.opaque.iter().any(|opaque| opaque.why.contains("without a command"));
+            assert!(told != !facts.scripts.is_empty(), "{tool} {arguments}: {facts:?}");
+        }
+    }
+    // What only sounds like one may do something else with what it is given.
+    for tool in ["KillShell", "BashOutput", "exec", "mcp__x__bash"] {
+        assert!(facts(tool, json!({})).opaque.is_empty(), "{tool}");
+    }
+}
+
+#[test]
 fn a_value_that_cannot_be_understood_is_opaque() {
     let deep = (0..80).fold(json!("/x"), |value, _| json!([value]));
     for (tool, arguments, why) in [

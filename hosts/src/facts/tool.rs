@@ -4,7 +4,7 @@
 
 use crate::call::Call;
 use policy_grammar::shell::Dialect;
-use policy_runtime::facts::{Access, ToolName};
+use policy_runtime::facts::{Access, Facts, ToolName};
 
 /// Most readings of one name; a name with more is not understood.
 const MAX_READINGS: usize = 32;
@@ -237,6 +237,14 @@ fn access(exact: &dyn Fn(&[&str]) -> bool) -> Access {
     } else {
         Access::UNSURE
     }
+}
+
+/// Whether the call is to one of the shells that hosts have themselves, which do nothing but run a command.
+pub(crate) fn needs_command(facts: &Facts) -> bool {
+    const SHELLS: [&str; 6] =
+        ["bash", "shell", "powershell", "runshellcommand", "localshell", "runterminalcmd"];
+    let shell = |name: &ToolName| name.server.is_empty() && SHELLS.contains(&squeeze(&name.tool).as_str());
+    facts.readings.iter().any(shell)
 }
 
 /// The words of a name in lower case: `runInTerminal`, `run_in_terminal` and `run-in-terminal` alike.
