@@ -197,7 +197,7 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
     Hook(HookArgs),
     /// Show the log of decisions.
     #[command(
-        after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json"
+        after_help = "Examples:\n  policy audit\n  policy audit --decision deny --last 20\n  policy audit --tool bash --since 2027-01-31 --format json\n  policy audit --summary --server github\n  policy audit verify"
     )]
     Audit(AuditArgs),
     /// Hide the warnings and remarks of a rule in this project or one session; errors are always shown.
@@ -534,6 +534,9 @@ pub(crate) struct SuppressArgs {
 /// `policy audit`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
+    /// Something else than showing it.
+    #[command(subcommand)]
+    pub(crate) what: Option<AuditCommand>,
     /// The audit file.
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
@@ -546,15 +549,114 @@ pub(crate) struct AuditArgs {
     /// Only rules whose name holds this.
     #[arg(long, value_name = "TEXT")]
     pub(crate) rule: Option<String>,
+    /// Only MCP servers whose name holds this.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) server: Option<String>,
     /// Only this session.
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+    /// Only calls that held this value, which the log has masked; `-` reads it from standard input.
+    #[arg(long, value_name = "VALUE")]
+    pub(crate) masked: Option<String>,
     /// Only lines of this UTC day and later (YYYY-MM-DD).
     #[arg(long, value_name = "DAY", value_parser = day)]
     pub(crate) since: Option<String>,
+    /// Only lines of this UTC day and before (YYYY-MM-DD).
+    #[arg(long, value_name = "DAY", value_parser = day)]
+    pub(crate) until: Option<String>,
     /// Only the last N lines that match.
     #[arg(long, value_name = "N")]
     pub(crate) last: Option<usize>,
+    /// The logs that were put aside too, oldest first.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Count what matches by decision, tool, rule, server and session.
+    #[arg(long, conflicts_with = "last")]
+    pub(crate) summary: bool,
+}
+
+impl AuditArgs {
+    /// Whether anything is said of what to show.
+    pub(crate) fn any(&self) -> bool {
+        let texts =
+            [&self.tool, &self.rule, &self.server, &self.session, &self.masked, &self.since, &self.until];
+        self.file.is_some()
+            || !self.decision.is_empty()
+            || texts.iter().any(|text| text.is_some())
+            || self.last.is_some()
+            || self.all
+            || self.summary
+    }
+}
+
+/// What can be done with the audit file.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Look for lines that were changed, removed, moved, added or cut off.
+    #[command(
+        after_help = "Examples:\n  policy audit verify\n  policy audit verify log.jsonl --anchors journal.json\n  journalctl -o json -t policy > journal.json"
+    )]
+    Verify(AuditVerifyArgs),
+    /// Look for tool calls in transcripts of Claude Code that the log does not have.
+    #[command(after_help = "Examples:\n  policy audit gaps ~/.claude/projects/-home-me-shop/*.jsonl")]
+    Gaps(AuditGapsArgs),
+    /// Make the key that signs checkpoints, or print its public half.
+    #[command(after_help = "Examples:\n  policy audit key --new\n  policy audit key > audit.pub")]
+    Key(AuditKeyArgs),
+    /// Append a signed checkpoint, when the chain holds; the hook does it at the end of each session.
+    #[command(after_help = "Examples:\n  policy audit sign\n  policy audit verify --key $(cat audit.pub)")]
+    Sign(AuditSignArgs),
+}
+
+/// `policy audit key`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditKeyArgs {
+    /// Make a new key; one that exists is not overwritten.
+    #[arg(long)]
+    pub(crate) new: bool,
+    /// The key's file; by default `audit-sign.key` in the state folder.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// `policy audit sign`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditSignArgs {
+    /// The audit file.
+    pub(crate) file: Option<PathBuf>,
+    /// The key's file; by default `audit-sign.key` in the state folder.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+}
+
+/// `policy audit verify`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditVerifyArgs {
+    /// The audit file; the logs beside it that were put aside belong to it.
+    pub(crate) file: Option<PathBuf>,
+    /// Anchors as `journalctl -o json -t policy` writes them; by default the journal of this machine is asked.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) anchors: Option<PathBuf>,
+    /// The public key of checkpoints, in hexadecimal; by default that of the key in the state folder.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// The path under which the log was written, when it is another by now.
+    #[arg(long, value_name = "PATH", requires = "anchors")]
+    pub(crate) written_as: Option<PathBuf>,
+    /// Only this file, whose first line may follow one that is not here.
+    #[arg(long)]
+    pub(crate) alone: bool,
+}
+
+/// `policy audit gaps`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditGapsArgs {
+    /// Transcripts (JSON lines), or folders with them.
+    #[arg(required = true)]
+    pub(crate) transcripts: Vec<PathBuf>,
+    /// The audit file; the logs beside it that were put aside belong to it.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
 }
 
 /// A day as the lines of the log begin with it.

@@ -80,6 +80,15 @@ fn the_log_keeps_every_decision() {
         let time = row["time"].as_str().unwrap().to_owned();
         assert!(time.len() >= 20 && time.ends_with('Z') && time.as_bytes()[10] == b'T', "{time}");
         row["time"] = json!("2026-11-30T00:00:00Z");
+        // What changes with the time, the key and the machine.
+        row.as_object_mut().unwrap().shift_remove("anchor");
+        for field in ["prev", "hash"] {
+            assert_eq!(row[field].as_str().unwrap().len(), 64);
+            row[field] = json!("…");
+        }
+        for name in row.get_mut("masked").and_then(Value::as_array_mut).into_iter().flatten() {
+            *name = json!("…");
+        }
         let _ = writeln!(out, "{}", serde_json::to_string_pretty(&row).unwrap());
     }
     assert!(!text.contains("0123456789abcdef0123456789abcdef"), "a secret stands in the log");

@@ -32,7 +32,9 @@ pub(crate) fn run(args: &CheckArgs, context: &Context) -> Outcome {
     let call = call(args.tool.as_deref(), args.arguments.as_deref(), &args.call, context)?;
     let mut answer = engine.decide(&call);
     if let Some(file) = &audit {
-        complain(&policy_engine::record::record(&call, &mut answer, file, Care::Named).unwrap_or_default());
+        let state = context.folders()?.state;
+        let remark = policy_engine::record::record(&call, &mut answer, file, &state, Care::Named);
+        complain(&remark.unwrap_or_default());
     }
     report(&answer, context);
     Ok(if unusable(&answer) { BAD_POLICY } else { code(answer.verdict.decision) })
@@ -215,6 +217,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
         Some(folder) => context.path(folder)?,
         None => context.cwd()?,
     };
+    let state = context.folders()?.state;
     let stdin = std::io::BufReader::new(std::io::stdin().lock());
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     let mut lines = Lines { reader: stdin };
@@ -227,7 +230,7 @@ fn batch(engine: &mut Engine, args: &CheckArgs, context: &Context, audit: Option
             Ok((id, call)) => {
                 let mut answer = engine.decide(&call);
                 if let Some(file) = audit {
-                    let remark = policy_engine::record::record(&call, &mut answer, file, Care::Named);
+                    let remark = policy_engine::record::record(&call, &mut answer, file, &state, Care::Named);
                     complain(&remark.unwrap_or_default());
                 }
                 if unusable(&answer) {

@@ -4,6 +4,10 @@
 
 pub(crate) mod approvals;
 pub(crate) mod audit;
+mod audit_gaps;
+mod audit_key;
+mod audit_summary;
+mod audit_verify;
 pub(crate) mod check;
 pub(crate) mod check_patch;
 pub(crate) mod compile;

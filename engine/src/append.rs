@@ -1,12 +1,15 @@
 //! Lines appended to files of ours: the audit file.
 //!
-//! INVARIANT: a line is appended whole, by a single write under a lock, or the caller hears of it; nothing is waited for
-//! longer than [`LOCK_WAIT`].
+//! INVARIANT: a line is appended whole, behind the seal of the line before it, by a single write under a lock, or the caller
+//! hears of it; nothing is waited for longer than [`LOCK_WAIT`].
 
-use crate::open::{Care, FileError, check_file, check_limit, walk, write_error};
-use rustix::fs::{Mode, OFlags};
+use crate::audit::anchor::{Listener, due};
+use crate::audit::chain::{End, Link, seal};
+use crate::audit::rotate::{self, MAX_BYTES};
+use crate::cache::now_ns;
+use crate::open::{self, Care, FileError, check_file, check_limit, walk, write_error};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use std::borrow::Cow;
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -16,14 +19,55 @@ use std::time::{Duration, Instant};
 
 /// How long a lock is waited for.
 pub const LOCK_WAIT: Duration = Duration::from_millis(250);
+/// As long as a file is this far from its end, nobody puts it aside while its lock is waited for.
+const LONGEST_LINE: u64 = 2 * 1024 * 1024;
+/// How often a file is opened again that was put aside while its lock was waited for.
+const TRIES: usize = 4;
 
-/// Appends one whole line to a file of ours (made with mode 0600) under a lock that is waited for at most
-/// [`LOCK_WAIT`], with a single write. A last line that a crash cut short is ended first.
+/// Appends one whole line (a JSON object) to a file of ours (made with mode 0600) under a lock that is waited for at most
+/// [`LOCK_WAIT`], with a single write, sealed behind the last one. A last line that a crash cut short is ended first.
 ///
 /// # Errors
 /// When the file is refused, the lock is held or the disk is full.
-pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
-    // Reading too: the last byte is looked at.
+pub fn append(path: &Path, line: &[u8], care: Care) -> Result<Link, FileError> {
+    for _ in 0..TRIES {
+        let (mut file, stat) = open_locked(path, care)?;
+        let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
+        let full = size.saturating_add(line.len() as u64) > MAX_BYTES;
+        if size > MAX_BYTES - LONGEST_LINE
+            && (moved(path, &stat) || full && rotate::put_aside(path, &file, size))
+        {
+            continue;
+        }
+        return write(&mut file, path, line, (&stat, size), care);
+    }
+    Err(FileError::new(path, "was put aside again and again while its lock was waited for"))
+}
+
+/// Anchors the last line, as at the end of a session. Without a log, a lock or a listener nothing is done.
+pub fn anchor_last(path: &Path, care: Care) {
+    let Ok(opened) = open::open(path, care, u64::MAX) else { return };
+    let Ok(size) = settled_size(path, &opened.file) else { return };
+    if let End::Sealed(last) = End::of(&opened.file, size)
+        && let Some(listener) = Listener::find()
+    {
+        listener.tell(last, path);
+    }
+}
+
+/// The size of a log between two lines.
+///
+/// # Errors
+/// When its lock is held for too long.
+pub(crate) fn settled_size(path: &Path, file: &File) -> Result<u64, FileError> {
+    lock(path, file.as_fd())?;
+    let size = file.metadata().map_err(|error| FileError::io(path, &error))?.len();
+    let _ = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
+    Ok(size)
+}
+
+fn open_locked(path: &Path, care: Care) -> Result<(File, Stat), FileError> {
+    // Reading too: the end is looked at.
     let flags = OFlags::RDWR
         | OFlags::APPEND
         | OFlags::CREATE
@@ -47,12 +91,50 @@ pub fn append(path: &Path, line: &[u8], care: Care) -> Result<(), FileError> {
     let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
     check_file(path, &stat, care, u64::MAX)?;
     lock(path, fd.as_fd())?;
-    let mut file = File::from(fd);
-    let size = file.metadata().map_err(|error| write_error(path, &error))?.len();
-    let line = if ends_whole(&file, size) { Cow::Borrowed(line) } else { Cow::Owned([b"\n", line].concat()) };
+    // ORDER: under the lock; the size of before is not where the line goes.
+    let stat = rustix::fs::fstat(&fd).map_err(|e| FileError::system(path, e))?;
+    Ok((File::from(fd), stat))
+}
+
+/// Whether another file has this name by now.
+fn moved(path: &Path, stat: &Stat) -> bool {
+    !rustix::fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
+        .is_ok_and(|now| (now.st_dev, now.st_ino) == (stat.st_dev, stat.st_ino))
+}
+
+fn write(
+    file: &mut File,
+    path: &Path,
+    line: &[u8],
+    (stat, size): (&Stat, u64),
+    care: Care,
+) -> Result<Link, FileError> {
+    let end = End::of(file, size);
+    let whole = matches!(end, End::Sealed(_)) || ends_whole(file, size);
+    let (last, mut fields) = match end {
+        End::Empty => rotate::go_on(path, care),
+        end => end.next(size),
+    };
+    let changed_ns = stat.st_mtime.saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
+    let anchored = due(last.seq.saturating_add(1), changed_ns, now_ns());
+    // ORDER: whether somebody listens stands in the line, so it is found out before the line is sealed.
+    let listener = if anchored { Listener::find() } else { None };
+    if anchored {
+        let name = listener.as_ref().map_or("none", Listener::name);
+        fields.push_str(&format!(",\"anchor\":\"{name}\""));
+    }
+    let (mut line, link) = seal(line, &fields, last);
+    if !whole {
+        line.insert(0, b'\n');
+    }
     check_limit(path, size.saturating_add(line.len() as u64))?;
     match file.write(&line) {
-        Ok(written) if written == line.len() => Ok(()),
+        Ok(written) if written == line.len() => {
+            if let Some(listener) = listener {
+                listener.tell(link, path);
+            }
+            Ok(link)
+        }
         Ok(_) => {
             // ORDER: under the lock, so nobody else's line is cut.
             let _ = file.set_len(size);
@@ -83,44 +165,5 @@ fn lock(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::Scratch;
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn a_held_lock_is_waited_for_only_a_moment() {
-        let scratch = Scratch::new("append-lock");
-        let file = scratch.file("log", "");
-        let held = File::open(&file).unwrap();
-        rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
-        let start = Instant::now();
-        assert!(append(&file, b"x\n", Care::Private).unwrap_err().why.contains("locked"));
-        assert!(start.elapsed() < Duration::from_millis(1500));
-        drop(held);
-        append(&file, b"x\n", Care::Private).unwrap();
-    }
-
-    #[test]
-    fn a_line_never_joins_one_that_a_crash_cut_short() {
-        let scratch = Scratch::new("append-cut");
-        let file = scratch.file("log", "{\"whole\":1}\n{\"cut");
-        append(&file, b"{}\n", Care::Private).unwrap();
-        append(&file, b"{}\n", Care::Private).unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\"whole\":1}\n{\"cut\n{}\n{}\n");
-    }
-
-    #[test]
-    fn refuses_what_is_no_file_of_ours() {
-        let scratch = Scratch::new("append-odd");
-        let file = scratch.file("log", "");
-        let link = scratch.folder("").join("link");
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert!(append(&link, b"x\n", Care::Private).unwrap_err().why.contains("symbolic link"));
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
-        assert!(append(&file, b"x\n", Care::Private).is_err());
-        let new = scratch.folder("").join("new");
-        append(&new, b"x\n", Care::Private).unwrap();
-        assert_eq!(std::fs::metadata(&new).unwrap().permissions().mode() & 0o777, 0o600);
-    }
-}
+#[path = "append_tests.rs"]
+mod tests;

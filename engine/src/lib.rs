@@ -4,6 +4,7 @@
 //! is never left out.
 
 pub mod append;
+pub mod audit;
 pub mod cache;
 mod checks;
 pub mod combine;

@@ -11,10 +11,12 @@ use policy_runtime::verdict::Decision;
 use std::path::Path;
 
 /// Appends a decision. A failing write turns the allow of a call that does more than read into ask; the remark about it
-/// is given back, to be written when the answer is out.
+/// is given back, to be written when the answer is out. `state` is the folder of the key for masked values.
 #[must_use]
-pub fn record(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Option<String> {
-    let line = policy_hosts::audit::line(call, &answer.facts, &answer.verdict, crate::cache::now_ns());
+pub fn record(call: &Call, answer: &mut Answer, file: &Path, state: &Path, care: Care) -> Option<String> {
+    let names = |values: &[String]| crate::audit::masked::names(values, state);
+    let now = crate::cache::now_ns();
+    let line = policy_hosts::audit::line(call, &answer.facts, &answer.verdict, now, names);
     let mut bytes = line.into_bytes();
     if bytes.last() != Some(&b'\n') {
         bytes.push(b'\n');
@@ -23,7 +25,7 @@ pub fn record(call: &Call, answer: &mut Answer, file: &Path, care: Care) -> Opti
         Care::Private => open::private_folder(folder),
         Care::Named => Ok(()),
     });
-    let error = written.and_then(|()| append_line(file, &bytes, care)).err()?;
+    let error = written.and_then(|()| append_line(file, &bytes, care).map(|_| ())).err()?;
     if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
         at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
     }

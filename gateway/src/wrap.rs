@@ -106,6 +106,8 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         source: wrap.command.join("\u{1f}"),
         pin: String::new(),
     };
+    let care = if wrap.audit_named { Care::Named } else { Care::Private };
+    let audit = wrap.audit.clone();
     let judge = Judge::start(Setting {
         person: person.clone(),
         asker: question::Asker { server, run },
@@ -113,7 +115,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         options: wrap.options,
         store: wrap.store,
         audit: wrap.audit,
-        care: if wrap.audit_named { Care::Named } else { Care::Private },
+        care,
         observe: wrap.observe,
         frame,
     });
@@ -143,6 +145,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     person.close();
     child::dismiss(&mut guard);
     policy_os::kill_group(leader, false);
+    policy_engine::append::anchor_last(&audit, care);
     Ok(child::code(status))
 }
 

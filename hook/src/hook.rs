@@ -19,6 +19,7 @@ use policy_os::LastWords;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -172,7 +173,12 @@ fn answer(
     remember(&event);
     let mut call = match host.parse(&event).map_err(|error| error.to_string())? {
         Event::Call(call) => *call,
-        Event::Ignore => return Ok(Said::Reply(host.ignored())),
+        Event::Ignore => {
+            if session_ends() {
+                anchor(words, flavor, None);
+            }
+            return Ok(Said::Reply(host.ignored()));
+        }
     };
     call.label = words.label.clone();
     if call.cwd.as_os_str().is_empty() {
@@ -191,11 +197,8 @@ fn answer(
         resolve_links: true,
         compiler,
     };
-    let audit = match (&words.audit, flavor) {
-        (Some(file), _) => file.clone(),
-        (None, Flavor::Policy) => folders.audit(),
-        (None, Flavor::AgentFirewall) => call.cwd.join("agent-firewall-audit.jsonl"),
-    };
+    let audit = audit_file(words, flavor, &folders, &call.cwd);
+    let state = folders.state.clone();
     let by_hand = match &words.policy {
         Some(file) => format!("policy check bash '{{}}' --policy {}", file.display()),
         None => "policy check bash '{}'".to_owned(),
@@ -219,13 +222,44 @@ fn answer(
     let mut remark = String::new();
     // Of events that are no question, only what a guard has to say is a decision.
     if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
-        remark = policy_engine::record::record(&call, &mut answer, &audit, Care::Private).unwrap_or_default();
+        remark = policy_engine::record::record(&call, &mut answer, &audit, &state, Care::Private)
+            .unwrap_or_default();
+    }
+    if call.event == "session_end" {
+        anchor(words, flavor, Some(&call.cwd));
     }
     let mut reply = host.reply(&call, &Answer::from(&answer.verdict));
     reply.stderr.extend(remark.into_bytes());
     // The process ends with its reply, and the system takes all of this back faster than we do.
     std::mem::forget((engine, answer, folders_of_now));
     Ok(Said::Reply(reply))
+}
+
+fn audit_file(words: &Words, flavor: Flavor, folders: &Folders, cwd: &Path) -> PathBuf {
+    match (&words.audit, flavor) {
+        (Some(file), _) => file.clone(),
+        (None, Flavor::Policy) => folders.audit(),
+        (None, Flavor::AgentFirewall) => cwd.join("agent-firewall-audit.jsonl"),
+    }
+}
+
+/// Whether the event is the end of a session, for hosts that ask nothing there.
+fn session_ends() -> bool {
+    EVENT
+        .try_lock()
+        .is_ok_and(|event| event.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("SessionEnd")))
+}
+
+/// Anchors the last line; a log that cannot be read then has nothing to anchor.
+fn anchor(words: &Words, flavor: Flavor, cwd: Option<&Path>) {
+    let cwd = cwd.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+    let Ok(folders) = folders(words) else { return };
+    let audit = audit_file(words, flavor, &folders, &cwd);
+    policy_engine::append::anchor_last(&audit, Care::Private);
+    let key = folders.state.join(policy_engine::audit::SIGN_KEY_FILE);
+    if policy_engine::open::present(&key).is_ok_and(|present| present) {
+        hand_over::sign(&audit, &key);
+    }
 }
 
 fn folders(words: &Words) -> Result<Folders, String> {

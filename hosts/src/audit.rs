@@ -4,7 +4,7 @@
 //! written here; who appends it owns the file.
 
 use crate::call::Call;
-use crate::redact::{MASK, is_secret_name, mask};
+use crate::redact::{MASK, is_secret_name, mask_each, without_scheme};
 use crate::reply::{Answer, is_invisible};
 use policy_runtime::facts::{Facts, PathFact};
 use policy_runtime::verdict::Verdict;
@@ -19,6 +19,9 @@ pub const MAX_ARGUMENTS: usize = 500;
 const MAX_VALUE: usize = 500;
 /// Most values of a list.
 const MAX_LIST: usize = 32;
+
+/// Most masked values of one line that get a name.
+pub const MAX_MASKED: usize = 32;
 
 /// One recorded decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,38 +63,88 @@ pub struct AuditLine {
     pub hosts: Vec<String>,
     /// The arguments as JSON, masked, then cut at 500 characters.
     pub arguments: String,
+    /// What stands for each masked value: equal names are equal values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub masked: Vec<String>,
+}
+
+/// Masks, and keeps what was masked until it has a name.
+#[derive(Debug, Default)]
+struct Masked {
+    values: Vec<String>,
+}
+
+impl Masked {
+    fn mask(&mut self, text: &str) -> String {
+        mask_each(text, &mut |value| self.keep(value))
+    }
+
+    fn keep(&mut self, value: &str) {
+        if self.values.len() < MAX_MASKED && !self.values.iter().any(|known| known == value) {
+            self.values.push(value.to_owned());
+        }
+    }
+
+    fn value(&mut self, text: &str) -> String {
+        cut(self.mask(text).replace('\u{1}', "…").replace('\u{2}', "*"), MAX_VALUE)
+    }
+
+    fn list<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        for text in texts {
+            let text = self.value(text);
+            if out.contains(&text) {
+                continue;
+            }
+            if out.len() >= MAX_LIST {
+                out.push("…".to_owned());
+                break;
+            }
+            out.push(text);
+        }
+        out
+    }
 }
 
 impl AuditLine {
-    /// The record of one decision. `time` is RFC 3339 in UTC.
-    pub fn new(time: &str, call: &Call, facts: &Facts, answer: &Answer) -> AuditLine {
+    /// The record of one decision, and the values in it that were masked. `time` is RFC 3339 in UTC.
+    ///
+    /// SECURITY: the values are for [`AuditLine::masked`] only, under a keyed hash.
+    pub fn new(time: &str, call: &Call, facts: &Facts, answer: &Answer) -> (AuditLine, Vec<String>) {
+        let mut masked = Masked::default();
+        let line = AuditLine::with(time, call, facts, answer, &mut masked);
+        (line, masked.values)
+    }
+
+    fn with(time: &str, call: &Call, facts: &Facts, answer: &Answer, masked: &mut Masked) -> AuditLine {
         let place = &answer.place;
         AuditLine {
             time: time.to_owned(),
-            host: value(&call.host),
-            event: value(&call.event),
-            session: value(&call.session),
-            agent: value(call.agent.as_deref().unwrap_or_default()),
-            server: value(
+            host: masked.value(&call.host),
+            event: masked.value(&call.event),
+            session: masked.value(&call.session),
+            agent: masked.value(call.agent.as_deref().unwrap_or_default()),
+            server: masked.value(
                 call.server
                     .as_deref()
                     .or(facts.readings.first().map(|name| name.server.as_str()))
                     .unwrap_or_default(),
             ),
-            tool: value(&call.tool),
+            tool: masked.value(&call.tool),
             decision: answer.decision.word().to_owned(),
             observed: answer.observed.map(|decision| decision.word().to_owned()).unwrap_or_default(),
-            rule: value(&answer.rule),
-            reason: mask(&answer.reason()),
+            rule: masked.value(&answer.rule),
+            reason: masked.mask(&answer.reason()),
             place: match (place.file.as_str(), place.line) {
                 ("", _) => String::new(),
-                (file, 0) => value(file),
-                (file, line) => format!("{}:{line}", value(file)),
+                (file, 0) => masked.value(file),
+                (file, line) => format!("{}:{line}", masked.value(file)),
             },
-            paths: list(facts.paths.iter().map(path_text)),
-            commands: list(facts.scripts.iter().map(|script| script.text.as_str())),
-            hosts: list(facts.domains.iter().map(|domain| domain.host.as_str())),
-            arguments: arguments(&call.arguments),
+            paths: masked.list(facts.paths.iter().map(path_text)),
+            commands: masked.list(facts.scripts.iter().map(|script| script.text.as_str())),
+            hosts: masked.list(facts.domains.iter().map(|domain| domain.host.as_str())),
+            arguments: masked_arguments(&call.arguments, masked),
+            masked: Vec::new(),
         }
     }
 
@@ -124,26 +177,6 @@ fn path_text(path: &PathFact) -> &str {
     path.names.first().and_then(|name| name.views.first()).map_or(path.written.as_str(), String::as_str)
 }
 
-fn value(text: &str) -> String {
-    cut(mask(text).replace('\u{1}', "…").replace('\u{2}', "*"), MAX_VALUE)
-}
-
-fn list<'t>(texts: impl Iterator<Item = &'t str>) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for text in texts {
-        let text = value(text);
-        if out.contains(&text) {
-            continue;
-        }
-        if out.len() >= MAX_LIST {
-            out.push("…".to_owned());
-            break;
-        }
-        out.push(text);
-    }
-    out
-}
-
 fn cut(text: String, max: usize) -> String {
     match text.char_indices().nth(max) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
@@ -153,12 +186,16 @@ fn cut(text: String, max: usize) -> String {
 
 /// The arguments as JSON with secrets masked, cut at 500 characters. Stops when there is enough.
 pub fn arguments(arguments: &Value) -> String {
+    masked_arguments(arguments, &mut Masked::default())
+}
+
+fn masked_arguments(arguments: &Value, masked: &mut Masked) -> String {
     let mut out = String::new();
-    write(&mut out, arguments, false, 0);
+    write(&mut out, arguments, (false, 0), masked);
     cut(out, MAX_ARGUMENTS)
 }
 
-fn write(out: &mut String, value: &Value, secret: bool, depth: usize) {
+fn write(out: &mut String, value: &Value, (secret, depth): (bool, usize), masked: &mut Masked) {
     // Four bytes a character: then the cut falls before here.
     if out.len() > MAX_ARGUMENTS * 4 || depth > 128 {
         return;
@@ -170,9 +207,9 @@ fn write(out: &mut String, value: &Value, secret: bool, depth: usize) {
                 if at > 0 {
                     out.push(',');
                 }
-                out.push_str(&Value::String(mask(key)).to_string());
+                out.push_str(&Value::String(masked.mask(key)).to_string());
                 out.push(':');
-                write(out, value, secret || is_secret_name(key), depth + 1);
+                write(out, value, (secret || is_secret_name(key), depth + 1), masked);
                 if out.len() > MAX_ARGUMENTS * 4 {
                     return;
                 }
@@ -185,7 +222,7 @@ fn write(out: &mut String, value: &Value, secret: bool, depth: usize) {
                 if at > 0 {
                     out.push(',');
                 }
-                write(out, value, secret, depth + 1);
+                write(out, value, (secret, depth + 1), masked);
                 if out.len() > MAX_ARGUMENTS * 4 {
                     return;
                 }
@@ -194,11 +231,15 @@ fn write(out: &mut String, value: &Value, secret: bool, depth: usize) {
         }
         Value::Null | Value::Bool(_) => out.push_str(&value.to_string()),
         _ if secret => {
+            match value {
+                Value::String(text) => masked.keep(without_scheme(text)),
+                other => masked.keep(&other.to_string()),
+            }
             out.push('"');
             out.push_str(MASK);
             out.push('"');
         }
-        Value::String(text) => out.push_str(&Value::String(mask(text)).to_string()),
+        Value::String(text) => out.push_str(&Value::String(masked.mask(text)).to_string()),
         Value::Number(number) => out.push_str(&number.to_string()),
     }
 }
@@ -223,9 +264,20 @@ impl Formatter for Visible {
     }
 }
 
-/// The line for a verdict. `now_ns` is nanoseconds since the epoch.
-pub fn line(call: &Call, facts: &Facts, verdict: &Verdict, now_ns: i64) -> String {
-    AuditLine::new(&rfc3339(now_ns), call, facts, &Answer::from(verdict)).to_line()
+/// The line for a verdict. `now_ns` is nanoseconds since the epoch; `names` says what stands for masked values, and is not
+/// asked when there are none.
+pub fn line(
+    call: &Call,
+    facts: &Facts,
+    verdict: &Verdict,
+    now_ns: i64,
+    names: impl FnOnce(&[String]) -> Vec<String>,
+) -> String {
+    let (mut line, values) = AuditLine::new(&rfc3339(now_ns), call, facts, &Answer::from(verdict));
+    if !values.is_empty() {
+        line.masked = names(&values);
+    }
+    line.to_line()
 }
 
 /// A time as RFC 3339 in UTC with milliseconds.

@@ -35,7 +35,26 @@ fn line(arguments: Value) -> AuditLine {
         value: "token=abc".to_owned(),
         ..Answer::own(Decision::Deny, "because")
     };
-    AuditLine::new("2026-11-30T12:00:00Z", &call, &facts, &answer)
+    let (line, values) = AuditLine::new("2026-11-30T12:00:00Z", &call, &facts, &answer);
+    assert!(values.contains(&"abc".to_owned()) && !values.contains(&"Bearer abc".to_owned()), "{values:?}");
+    assert_eq!(values.iter().filter(|value| *value == "abc").count(), 1);
+    line
+}
+
+#[test]
+fn masked_values_are_told_without_what_is_around_them() {
+    let mut masked = Masked::default();
+    let text = masked_arguments(
+        &json!({"headers": {"Authorization": "Bearer tok1"}, "c": "curl -H 'Authorization: Bearer tok1' --token=tok1",
+            "n": {"pin_secret": 1234}, "u": "https://u:p@h.test/"}),
+        &mut masked,
+    );
+    assert!(!text.contains("tok1") && !text.contains("1234"), "{text}");
+    assert_eq!(masked.values, ["tok1", "1234", "u:p"]);
+    let many = json!({"c": (0..100).map(|at| format!("token=v{at} ")).collect::<String>()});
+    let mut masked = Masked::default();
+    masked_arguments(&many, &mut masked);
+    assert_eq!(masked.values.len(), MAX_MASKED);
 }
 
 #[test]

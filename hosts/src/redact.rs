@@ -75,12 +75,20 @@ const NAMES: [&str; 20] = [
     "encryptionkey",
 ];
 
+/// Words between a name and its secret.
+const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "digest"];
+
 /// Bytes before a sign in which its name is looked for.
 const NAME_BYTES: usize = 64;
 
 /// The text with secrets masked: bearer tokens, values of secret names, keys with known prefixes, private keys, and
 /// the user part of URLs.
 pub fn mask(text: &str) -> String {
+    mask_each(text, &mut |_| {})
+}
+
+/// As [`mask`], and tells what was masked, without the scheme before it.
+pub fn mask_each(text: &str, told: &mut dyn FnMut(&str)) -> String {
     let mut out = String::with_capacity(text.len().min(4096));
     let (mut copied, mut at) = (0, 0);
     while let Some(byte) = text.as_bytes().get(at) {
@@ -89,6 +97,7 @@ pub fn mask(text: &str) -> String {
             Some((keep, end)) if end > at => {
                 out.push_str(text.get(copied..keep).unwrap_or_default());
                 out.push_str(MASK);
+                told(without_scheme(text.get(keep..end).unwrap_or_default()));
                 (copied, at) = (end, end);
             }
             _ => at += 1,
@@ -203,11 +212,21 @@ fn value(text: &str, start: usize) -> Option<(usize, usize)> {
     };
     let mut length = run(rest, unquoted).len();
     let first = rest.get(..length)?;
-    if ["bearer", "basic", "token", "digest"].iter().any(|scheme| first.eq_ignore_ascii_case(scheme)) {
+    if SCHEMES.iter().any(|scheme| first.eq_ignore_ascii_case(scheme)) {
         let blanks = run(rest.get(length..)?, |c| c == ' ').len();
         length += blanks + run(rest.get(length + blanks..)?, unquoted).len();
     }
     (length > 0).then_some((start, start + length))
+}
+
+/// `Bearer TOKEN` is the same secret as `TOKEN`.
+pub(crate) fn without_scheme(value: &str) -> &str {
+    match value.split_once(' ') {
+        Some((scheme, rest)) if SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)) => {
+            rest.trim_start()
+        }
+        _ => value,
+    }
 }
 
 fn key(text: &str, at: usize) -> Option<(usize, usize)> {

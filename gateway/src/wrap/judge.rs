@@ -213,7 +213,8 @@ impl Worker {
 
     /// Writes the line, and says what becomes of the request.
     fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer, later: bool) -> Ruling {
-        let remark = record(call, &mut answer, &self.setting.audit, self.setting.care);
+        let remark =
+            record(call, &mut answer, &self.setting.audit, &self.setting.folders.state, self.setting.care);
         if let Some(remark) = remark {
             super::complain(remark.trim_end());
         }

@@ -1,0 +1,163 @@
+//! The audit from outside: sealed by the hook, verified, counted, compared with transcripts.
+//!
+//! INVARIANT: a journal of the machine is never asked here, except to find that it knows nothing of these logs.
+
+use crate::support::World;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const POLICY: &str = "policy \"t\" language 1\n\ndefault allow\n";
+
+/// A world with a log of these commands, as the hook of Claude Code writes it.
+fn logged(name: &str, commands: &[&str]) -> (World, String) {
+    let world = World::new(name);
+    let policy = world.file("t.policy", POLICY).display().to_string();
+    let log = world.word("log/audit.jsonl");
+    std::fs::create_dir_all(world.path("log")).unwrap();
+    // `check` waits for the compiler, and the hook is in time on a busy machine too.
+    world.run(&["check", "Bash", "{\"command\": \"true\"}", "--policy", &policy], b"");
+    for command in commands {
+        let event = json!({
+            "session_id": "s1", "hook_event_name": "PreToolUse", "cwd": world.path("").display().to_string(),
+            "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        let words = ["hook", "--host", "claude-code", "--policy", &policy, "--audit", &log];
+        let output = world.run(&words, event.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), commands.len());
+    (world, log)
+}
+
+fn said(world: &World, words: &[&str], code: i32) -> String {
+    let output = world.run(words, b"");
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn rows(log: &str) -> Vec<Value> {
+    std::fs::read_to_string(log).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// An entry as `journalctl -o json` writes it.
+fn entry(row: &Value, log: &str, user: u32) -> String {
+    let message =
+        format!("audit anchor: sequence {}, hash {}, log {log}", row["seq"], row["hash"].as_str().unwrap());
+    json!({"MESSAGE": message, "_UID": user.to_string()}).to_string() + "\n"
+}
+
+fn owner(log: &str) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(Path::new(log)).unwrap().uid()
+}
+
+#[test]
+fn what_the_hook_writes_is_verified() {
+    let (world, log) = logged("audit-verify", &["true", "echo 2", "echo 3"]);
+    let text = said(&world, &["audit", "verify", &log], 0);
+    assert!(text.starts_with("the chain holds from sequence 1 to 3"), "{text}");
+    assert!(text.contains("the end is not anchored"), "{text}");
+    let rows = rows(&log);
+    let anchors = world.file("journal.json", entry(&rows[1], &log, owner(&log))).display().to_string();
+    let text = said(&world, &["audit", "verify", &log, "--anchors", &anchors], 0);
+    assert!(text.contains("anchored up to sequence 2") && text.contains("1 lines behind it"), "{text}");
+    let out = said(&world, &["audit", "verify", &log, "--anchors", &anchors, "--format", "json"], 0);
+    let out: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&out["holds"], &out["last"], &out["anchored"]), (&json!(true), &json!(3), &json!(2)));
+
+    // Changed, cut off, removed.
+    let good = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, good.replacen("echo 2", "echo 9", 1)).unwrap();
+    let text = said(&world, &["audit", "verify", &log], 1);
+    assert!(text.contains("audit.jsonl:2: (sequence 2) was changed"), "{text}");
+    assert!(text.contains("the first bad line is line 2"), "{text}");
+    std::fs::write(&log, good.lines().take(1).map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    let text = said(&world, &["audit", "verify", &log, "--anchors", &anchors], 1);
+    assert!(text.contains("cut off, since sequence 2 is anchored"), "{text}");
+    std::fs::remove_file(&log).unwrap();
+    let output = world.run(&["audit", "verify", &log], b"");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}
+
+#[test]
+fn a_checkpoint_is_signed_and_proved() {
+    let (world, log) = logged("audit-sign", &["true"]);
+    let key = world.word("sign.key");
+    let public = said(&world, &["audit", "key", "--new", "--file", &key], 0);
+    assert_eq!(public.trim().len(), 64);
+    assert!(!public.contains(std::fs::read_to_string(&key).unwrap().trim()));
+    assert_eq!(said(&world, &["audit", "key", "--file", &key], 0), public);
+    assert_eq!(world.run(&["audit", "key", "--new", "--file", &key], b"").status.code(), Some(64));
+    said(&world, &["audit", "sign", &log, "--key", &key], 0);
+    said(&world, &["audit", "sign", &log, "--key", &key], 0);
+    assert_eq!(rows(&log).len(), 2, "nothing new, nothing signed");
+    let text = said(&world, &["audit", "verify", &log, "--key", public.trim()], 0);
+    assert!(text.ends_with("signed up to sequence 1\n"), "{text}");
+    let text = said(&world, &["audit", "verify", &log], 0);
+    assert!(text.contains("nobody vouches"), "{text}");
+    let text = said(&world, &["audit", "verify", &log, "--key", &"0".repeat(64)], 1);
+    assert!(text.contains("signature is not good"), "{text}");
+    let good = std::fs::read_to_string(&log).unwrap();
+    std::fs::write(&log, good.replacen("true", "fals", 1)).unwrap();
+    assert_eq!(world.run(&["audit", "sign", &log, "--key", &key], b"").status.code(), Some(1));
+}
+
+#[test]
+fn equal_masked_values_are_matched() {
+    let (world, log) = logged("audit-masked", &["a --token=one", "b --token=two", "API_KEY=one c", "d"]);
+    let rows = rows(&log);
+    assert_eq!(rows[0]["masked"], rows[2]["masked"]);
+    assert_ne!(rows[0]["masked"], rows[1]["masked"]);
+    assert!(rows[3].get("masked").is_none());
+    let out = said(&world, &["audit", "--file", &log, "--masked", "one", "--format", "json"], 0);
+    assert_eq!(out.lines().count(), 2, "{out}");
+    let output = world.run(&["audit", "--file", &log, "--masked", "-", "--format", "json"], b"two\n");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 1);
+}
+
+#[test]
+fn the_log_is_counted_and_filtered() {
+    let (world, log) = logged("audit-summary", &["true", "false"]);
+    let out = said(&world, &["audit", "--file", &log, "--summary", "--format", "json"], 0);
+    let out: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (&out["lines"], &out["decision"]["allow"], &out["tool"]["Bash"]),
+        (&json!(2), &json!(2), &json!(2))
+    );
+    assert_eq!(out["session"]["s1"], 2);
+    let text = said(&world, &["audit", "--file", &log, "--summary"], 0);
+    assert!(text.starts_with("2 lines, ") && text.contains("\ntool\n       2  Bash\n"), "{text}");
+    assert_eq!(said(&world, &["audit", "--file", &log, "--until", "2020-01-01"], 0), "");
+    assert_ne!(said(&world, &["audit", "--file", &log, "--until", "2999-01-01"], 0), "");
+    assert_eq!(said(&world, &["audit", "--file", &log, "--server", "github"], 0), "");
+}
+
+#[test]
+fn calls_without_a_line_are_found() {
+    let (world, log) = logged("audit-gaps", &["true", "echo 2"]);
+    let call = |id: &str, time: &str, session: &str, command: &str| {
+        json!({"type": "assistant", "sessionId": session, "timestamp": time, "message": {"content": [
+            {"type": "text", "text": "x"},
+            {"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}},
+        ]}})
+        .to_string()
+    };
+    let late = "2999-01-01T00:00:00.000Z";
+    let good =
+        [call("1", late, "s1", "true"), call("2", late, "s1", "echo 2"), call("2", late, "s1", "echo 2")];
+    let bad = [
+        "no JSON".to_owned(),
+        call("3", "2000-01-01T00:00:00.000Z", "s1", "old"),
+        call("4", late, "s1", "rm -rf x"),
+        call("5", late, "s2", "true"),
+    ];
+    let first = world.file("t/one.jsonl", good.join("\n")).display().to_string();
+    assert_eq!(said(&world, &["audit", "gaps", &first, "--file", &log], 0), "");
+    world.file("t/two.jsonl", bad.join("\n"));
+    let text = said(&world, &["audit", "gaps", &world.word("t"), "--file", &log], 1);
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(
+        text.contains("two.jsonl:3: ") && text.contains("rm -rf x") && text.contains("(session s2)"),
+        "{text}"
+    );
+}
