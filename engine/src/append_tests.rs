@@ -94,7 +94,9 @@ fn many_at_once_make_one_chain() {
     let file = scratch.folder("").join("log");
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| (0..25).for_each(|_| assert!(append(&file, b"{\"a\":1}\n", Care::Private).is_ok())));
+            scope.spawn(|| {
+                (0..25).for_each(|_| assert!(append(&file, b"{\"a\":1}\n", Care::Private).is_ok()))
+            });
         }
     });
     let text = std::fs::read_to_string(&file).unwrap();

@@ -27,7 +27,7 @@ const MAX_ANCHORS: usize = 1_000_000;
 /// No clock runs between two calls, so the minute of the last change of the file stands for the last anchor: the first line
 /// of each minute is anchored, and so no line comes more than a minute behind an anchor without being one.
 pub fn due(seq: u64, before_ns: i64, now_ns: i64) -> bool {
-    seq % EVERY == 0 || seq == 1 || before_ns.div_euclid(SPAN_NS) != now_ns.div_euclid(SPAN_NS)
+    seq.is_multiple_of(EVERY) || seq == 1 || before_ns.div_euclid(SPAN_NS) != now_ns.div_euclid(SPAN_NS)
 }
 
 /// Somebody who listens.

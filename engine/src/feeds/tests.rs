@@ -81,7 +81,7 @@ fn texts_that_are_written() {
             start = end;
             line
         });
-        let added = lines.filter(|line| !before.contains(&after[line.clone()])).collect();
+        let added = lines.filter(|line| !before.contains(after.get(line.clone()).unwrap())).collect();
         let text = TextFact {
             role: TextRole::File,
             path: Some(0),

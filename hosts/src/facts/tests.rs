@@ -281,7 +281,7 @@ fn a_shell_of_a_host_has_a_command() {
         for tool in ["Bash", "shell", "run_shell_command", "PowerShell"] {
             let facts = facts(tool, arguments.clone());
             let told = facts.opaque.iter().any(|opaque| opaque.why.contains("without a command"));
-            assert!(told != !facts.scripts.is_empty(), "{tool} {arguments}: {facts:?}");
+            assert!(told == facts.scripts.is_empty(), "{tool} {arguments}: {facts:?}");
         }
     }
     // What only sounds like one may do something else with what it is given.
