@@ -33,6 +33,8 @@ const MOST_DEPTH: usize = 64;
 const MOST_BYTES: usize = 64 << 20;
 /// Most values of one call.
 const MOST_VALUES: usize = 4096;
+/// Most files of one object beside the one that it names.
+const MOST_OTHERS: usize = 8;
 /// Longest key that is only a name, bytes; a longer one is a text.
 const LONGEST_KEY: usize = 16;
 /// Keys of a shell that hold nothing but its command and what is said about it.
@@ -343,12 +345,29 @@ impl<'a> Made<'a> {
             self.edited(file, path, &edits);
             return;
         }
-        for (value, whole) in named.wholes(file.is_some()) {
-            if !self.used.insert(place(value)) || self.path(&whole).is_some() {
+        // Files under keys that are not known: the text may be for any of them.
+        let strings = map.values().filter_map(Value::as_str);
+        let mut others: Vec<u32> = strings.filter_map(|text| self.path(text)).collect();
+        others.retain(|other| Some(*other) != path);
+        others.truncate(MOST_OTHERS);
+        for (value, whole) in named.wholes(file.is_some() || !others.is_empty()) {
+            if !self.used.insert(place(value)) {
                 continue;
             }
+            // SECURITY: what reads like a path may be the text all the same.
+            if self.path(&whole).is_some() {
+                if self.tells() {
+                    self.keep(None, &whole);
+                }
+                continue;
+            }
+            for other in &others {
+                self.push(new_text(TextRole::Argument, Some(*other), None, whole.clone().into_owned()));
+            }
             if file.is_none() {
-                self.push(new_text(TextRole::Argument, None, None, whole.into_owned()));
+                if others.is_empty() {
+                    self.push(new_text(TextRole::Argument, None, None, whole.into_owned()));
+                }
                 continue;
             }
             let before = match file.map(|file| self.on_disk(file)) {

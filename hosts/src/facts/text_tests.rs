@@ -293,3 +293,23 @@ fn a_transcript_that_cannot_be_read_is_a_gap() {
         assert_eq!((last.role, last.gap.as_str()), (TextRole::Transcript, gap));
     }
 }
+
+#[test]
+fn a_file_under_any_key_has_the_text() {
+    let found = |arguments: Value| {
+        whole("mcp__fs__save", arguments, "")
+            .into_iter()
+            .any(|text| text.path.is_some() && text.after == "new text")
+    };
+    assert!(found(json!({"files": [{"name": "src/n.py", "content": "new text"}]})));
+    assert!(found(json!({"location": "/w/n.py", "content": "new text"})));
+    let texts =
+        whole("mcp__fs__save", json!({"path": "b.txt", "destination": "n.py", "content": "new text"}), "");
+    let mut paths: Vec<Option<u32>> =
+        texts.iter().filter(|text| text.after == "new text").map(|text| text.path).collect();
+    paths.dedup();
+    assert_eq!(paths.len(), 2, "{texts:?}");
+    // A value that reads like a path is a text too.
+    let texts = whole("mcp__fs__save", json!({"path": "n.py", "source": "AKIAQ3EGRI"}), "");
+    assert!(texts.iter().any(|text| text.after.contains("AKIAQ3EGRI")), "{texts:?}");
+}
