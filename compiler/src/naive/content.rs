@@ -124,7 +124,16 @@ impl Naive<'_> {
         let found = match matcher {
             Matcher::Content(View::Before, pattern) => !matches(pattern, before).is_empty(),
             Matcher::Content(View::After, pattern) => !matches(pattern, &text.after).is_empty(),
-            Matcher::Content(View::Added, pattern) => matches(pattern, &text.after).iter().any(new),
+            Matcher::Content(View::Added, pattern) => {
+                let old: Vec<&str> =
+                    matches(pattern, before).into_iter().map(|matched| &before[matched]).collect();
+                let all = matches(pattern, &text.after);
+                // What comes together because a line between went is new, though no line is.
+                let joined = |matched: &Range<usize>| {
+                    text.before.is_some() && !old.contains(&&text.after[matched.clone()])
+                };
+                all.iter().any(|matched| new(matched) || joined(matched))
+            }
             Matcher::Secret(view, number) => {
                 let secret = &self.policy.secrets[*number as usize];
                 let after = || secrets(secret, &text.after);
@@ -134,7 +143,7 @@ impl Naive<'_> {
                     View::Added => after().iter().any(|(matched, value)| {
                         let old = self.old_secrets(before).contains(&&text.after[value.clone()]);
                         self.count(|| format!("secret: {}", if old { "known" } else { "new" }));
-                        new(matched) && !old
+                        if text.before.is_some() { !old } else { new(matched) }
                     }),
                 }
             }
