@@ -254,10 +254,14 @@ test('a code is good once, and never from a reload', () => machine(async ({ addr
   void ask('s', 'bash', { command: 'ls' });
   await page.waitForSelector('.card');
   await page.reload();
+  await page.getByText('to open this page with its code').waitFor();
   assert.equal(await page.locator('.card').count(), 0);
   await context.close();
   const second = await open();
   await second.waitForSelector('.card');
+  // Opened from the file, as a person does it, it says the same.
+  await second.reload();
+  await second.getByText('to open this page with its code').waitFor();
 }));
 
 test('another site, another port of this machine, and frames are refused', () => machine(async ({ origin, ask, open, address }) => {

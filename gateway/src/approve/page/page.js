@@ -14,7 +14,7 @@
 
   // Taken from the address at once, so that it stays in no history.
   const code = location.hash.slice(1);
-  if (code) history.replaceState(null, '', location.pathname);
+  if (code) history.replaceState(null, '', '/');
 
   const make = (name, look, ...children) => {
     const made = document.createElement(name);
