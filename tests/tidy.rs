@@ -56,8 +56,13 @@ fn no_source_file_is_over_700_lines() {
 
 #[test]
 fn nothing_is_left_over() {
-    let marks =
-        ["todo!(", "unimplemented!(", concat!("FIX", "ME"), concat!("X", "XX"), concat!("#[ign", "ore")];
+    let marks = [
+        concat!("to", "do!("),
+        concat!("unimpl", "emented!("),
+        concat!("FIX", "ME"),
+        concat!("X", "XX"),
+        concat!("#[ign", "ore"),
+    ];
     for path in sources() {
         let text = fs::read_to_string(&path).unwrap();
         // What looks for the marks has to name them.

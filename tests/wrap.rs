@@ -34,6 +34,10 @@ guard questions on \"ask*\" {
   ask
 }
 
+guard memos on read_resource {
+  ask arg uri \"memo://held*\"
+}
+
 guard hasty on hasty {
   ask timeout 1s
   ask
@@ -160,6 +164,8 @@ fn a_denial_is_a_result_that_says_why() {
             "{uri}: {answer}"
         );
     }
+    // What a rule asks about does not pass because a default says the same.
+    assert!(wrapped.ask(&read("memo://held"))["error"]["message"].as_str().is_some_and(|why| why.contains("memos")));
     wrapped.send(&read("memo://insights"));
     assert_eq!(wrapped.line(), read("memo://insights"));
     // Nobody can be asked.
@@ -169,7 +175,7 @@ fn a_denial_is_a_result_that_says_why() {
         "{asked}"
     );
     assert_eq!(wrapped.end().0, Some(0));
-    assert_eq!(audit(&world).iter().filter(|line| line["decision"] == "deny").count(), 9);
+    assert_eq!(audit(&world).iter().filter(|line| line["decision"] == "deny").count(), 10);
 }
 
 #[test]

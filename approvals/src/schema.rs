@@ -2,10 +2,9 @@
 //!
 //! INVARIANT: a file of another version is not written to; a question that is no longer open keeps nothing of its call.
 
+use policy_state::sqlite::Shape;
 use rusqlite::{Connection, params};
 
-/// The version of the tables.
-const VERSION: i64 = 1;
 /// How long answered questions are kept, as digests.
 const ANSWERED_MS: i64 = 24 * 3600 * 1000;
 /// How long an approval for a session is kept: a process may run for weeks.
@@ -21,34 +20,13 @@ pub(crate) mod state {
     pub(crate) const USED: i64 = 5;
 }
 
-/// Makes the tables when there are none; false when the file is of another version.
-pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<bool> {
-    let version = |connection: &Connection| -> rusqlite::Result<i64> {
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-    };
-    if version(connection)? != VERSION {
-        // Only once in the life of a file; the mode stays with it.
-        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let made = match version(connection)? {
-            VERSION => Ok(true),
-            0 => {
-                connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};")).map(|()| true)
-            }
-            _ => Ok(false),
-        };
-        match made {
-            Ok(true) => connection.execute_batch("COMMIT")?,
-            other => {
-                let _ = connection.execute_batch("ROLLBACK");
-                return other;
-            }
-        }
-    }
+/// What is in the file.
+pub(crate) const SHAPE: Shape = Shape {
+    version: 1,
+    tables: TABLES,
     // FULL: a use that a crash of the system forgot would be a second use.
-    connection.execute_batch("PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;")?;
-    Ok(true)
-}
+    settings: "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;",
+};
 
 const TABLES: &str = "
     CREATE TABLE question (

@@ -258,15 +258,7 @@ mod tests {
             ask_timeout: None,
             guard: false,
         };
-        Verdict {
-            decision,
-            abstains: false,
-            observed: None,
-            steps: vec![step],
-            findings: Vec::new(),
-            secrets: Vec::new(),
-            only_secrets: false,
-        }
+        Verdict::of(step)
     }
 
     fn messages(case: &ExpectCase, verdict: &Verdict) -> Vec<String> {

@@ -60,16 +60,7 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
 
 /// The answer where something of ours failed: denied, with the true cause.
 pub fn refusal(cause: &str) -> Verdict {
-    let step = step(Decision::Deny, cause);
-    Verdict {
-        decision: Decision::Deny,
-        abstains: false,
-        observed: None,
-        steps: vec![step],
-        findings: Vec::new(),
-        secrets: Vec::new(),
-        only_secrets: false,
-    }
+    Verdict::of(step(Decision::Deny, cause))
 }
 
 /// A step of the engine's own.

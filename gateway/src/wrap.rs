@@ -20,7 +20,7 @@ mod proxy;
 mod question;
 mod reply;
 
-pub use child::{GUARD, watch};
+pub use child::watch;
 
 use crate::mcp::sessions::Record;
 use ask::{Nobody, Page, Person};

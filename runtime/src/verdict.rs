@@ -137,3 +137,19 @@ pub struct Verdict {
     /// Without those nothing would be refused.
     pub only_secrets: bool,
 }
+
+impl Verdict {
+    /// The verdict that one step is.
+    #[must_use]
+    pub fn of(step: Step) -> Verdict {
+        Verdict {
+            decision: step.decision,
+            abstains: false,
+            observed: None,
+            steps: vec![step],
+            findings: Vec::new(),
+            secrets: Vec::new(),
+            only_secrets: false,
+        }
+    }
+}

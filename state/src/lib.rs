@@ -5,6 +5,7 @@
 
 mod file;
 mod schema;
+pub mod sqlite;
 #[cfg(test)]
 mod tests;
 

@@ -2,42 +2,20 @@
 //!
 //! INVARIANT: a record of another version is not written to; what was not used for two weeks goes.
 
+use crate::sqlite::Shape;
 use policy_engine::past::Entry;
 use policy_runtime::outside::KEPT_SECONDS;
 use rusqlite::{Connection, OptionalExtension, params};
 
-/// The version of the tables.
-const VERSION: i64 = 1;
 const DAY_MS: i64 = 24 * 3600 * 1000;
 
-/// Makes the tables when there are none; false when the record is of another version.
-pub(crate) fn prepare(connection: &Connection) -> rusqlite::Result<bool> {
-    let version = |connection: &Connection| -> rusqlite::Result<i64> {
-        connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-    };
-    if version(connection)? != VERSION {
-        // Only once in the life of a file; the mode stays with it.
-        connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-        connection.execute_batch("BEGIN IMMEDIATE")?;
-        let made = match version(connection)? {
-            VERSION => Ok(true),
-            0 => {
-                connection.execute_batch(&format!("{TABLES} PRAGMA user_version = {VERSION};")).map(|()| true)
-            }
-            _ => Ok(false),
-        };
-        match made {
-            Ok(true) => connection.execute_batch("COMMIT")?,
-            other => {
-                let _ = connection.execute_batch("ROLLBACK");
-                return other;
-            }
-        }
-    }
+/// What is in the file.
+pub(crate) const SHAPE: Shape = Shape {
+    version: 1,
+    tables: TABLES,
     // A crash of the system may lose the last calls, never the file.
-    connection.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")?;
-    Ok(true)
-}
+    settings: "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+};
 
 const TABLES: &str = "
     CREATE TABLE session (

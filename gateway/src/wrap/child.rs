@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 /// The word of the command line that makes this program a guard.
-pub const GUARD: &str = "wrap-guard";
+const GUARD: &str = "wrap-guard";
 /// Variables of ours that the server does not get.
 const OURS: &str = "POLICY_";
 /// How long a group has to end by itself.

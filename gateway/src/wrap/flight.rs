@@ -20,7 +20,9 @@ pub(crate) struct Open {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// With the server, or about to be.
+    /// It is judged.
+    Held,
+    /// With the server.
     Sent,
     /// A person is asked.
     Waiting,
@@ -30,7 +32,7 @@ enum Stage {
 
 impl Open {
     pub(crate) fn of(method: &str, modern: bool) -> Open {
-        Open { method: method.to_owned(), modern, stage: Stage::Sent }
+        Open { method: method.to_owned(), modern, stage: Stage::Held }
     }
 }
 
@@ -56,13 +58,22 @@ impl Flight {
         Ok(())
     }
 
-    /// The request is answered.
-    pub(crate) fn leave(&mut self, id: &Id) -> Option<Open> {
-        // A server cannot answer what it was not sent.
-        match self.client.get(id) {
-            Some(open) if open.stage == Stage::Sent => self.client.remove(id),
-            _ => None,
+    /// The request goes to the server.
+    pub(crate) fn sent(&mut self, id: &Id) {
+        if let Some(open) = self.client.get_mut(id) {
+            open.stage = Stage::Sent;
         }
+    }
+
+    /// The server answers a request; none that it was not sent.
+    pub(crate) fn answer(&mut self, id: &Id) -> Option<Open> {
+        self.client.get(id).filter(|open| open.stage == Stage::Sent)?;
+        self.client.remove(id)
+    }
+
+    /// The request is over.
+    pub(crate) fn leave(&mut self, id: &Id) {
+        self.client.remove(id);
     }
 
     /// Notes that a person is asked; not more than a few at once.
@@ -84,7 +95,7 @@ impl Flight {
     /// The client takes a request back that waits for a person; whether it was one.
     pub(crate) fn cancel(&mut self, id: &Id) -> bool {
         match self.client.get_mut(id) {
-            Some(open) if open.stage != Stage::Sent => {
+            Some(open) if matches!(open.stage, Stage::Waiting | Stage::Cancelled) => {
                 open.stage = Stage::Cancelled;
                 true
             }
@@ -92,14 +103,15 @@ impl Flight {
         }
     }
 
-    /// The question is over.
-    pub(crate) fn answered(&mut self, id: &Id) {
-        if let Some(open) = self.client.get_mut(id)
-            && open.stage != Stage::Sent
-        {
-            open.stage = Stage::Sent;
+    /// The question is over; whether the client still wants the request.
+    pub(crate) fn answered(&mut self, id: &Id) -> bool {
+        let Some(open) = self.client.get_mut(id) else { return false };
+        let wanted = open.stage == Stage::Waiting;
+        if wanted || open.stage == Stage::Cancelled {
+            open.stage = Stage::Held;
             self.waiting -= 1;
         }
+        wanted
     }
 
     /// How many wait for a person.
@@ -111,7 +123,7 @@ impl Flight {
     pub(crate) fn drain(&mut self) -> Vec<Id> {
         let mut gone = Vec::new();
         self.client.retain(|id, open| {
-            let stays = open.stage != Stage::Sent;
+            let stays = matches!(open.stage, Stage::Waiting | Stage::Cancelled);
             if !stays {
                 gone.push(id.clone());
             }
@@ -133,10 +145,14 @@ mod tests {
         assert!(flight.enter(text.clone(), Open::of("b", false)).is_ok());
         assert!(flight.enter(one.clone(), Open::of("c", false)).is_err());
         assert!(flight.wait(&text, 1) && !flight.wait(&one, 1));
-        assert_eq!(flight.leave(&text), None, "it was not sent");
+        assert_eq!((flight.answer(&text), flight.answer(&one)), (None, None), "neither was sent");
         assert!(flight.cancel(&text) && !flight.cancel(&one) && !flight.waits(&text));
-        flight.answered(&text);
-        assert_eq!((flight.waiting(), flight.leave(&one).map(|open| open.method)), (0, Some("a".to_owned())));
-        assert_eq!((flight.leave(&one), flight.drain()), (None, vec![text]));
+        assert!(!flight.answered(&text), "nobody wants it any more");
+        flight.sent(&one);
+        assert_eq!(
+            (flight.waiting(), flight.answer(&one).map(|open| open.method)),
+            (0, Some("a".to_owned()))
+        );
+        assert_eq!((flight.answer(&one), flight.drain()), (None, vec![text]));
     }
 }

@@ -3,7 +3,7 @@
 //! INVARIANT: what a request asks for is judged by what it names: a file or an address in a `uri` is a path or a host like one in an
 //! argument. A request that is not known here asks for nothing.
 
-use crate::wrap::json::string;
+use crate::wrap::json::{folded, string};
 use crate::wrap::message::Message;
 use policy_hosts::call::Call;
 use policy_hosts::event::strict_json;
@@ -31,8 +31,22 @@ pub(crate) enum Form {
     Server,
 }
 
+/// Methods that are judged.
+const OF_CLIENT: [&str; 5] =
+    ["tools/call", "resources/read", "resources/subscribe", "prompts/get", "completion/complete"];
+const OF_SERVER: [&str; 3] = ["sampling/createMessage", "elicitation/create", "roots/list"];
+
+/// A method that is nearly one of these is none of ours to guess.
+fn exact(method: &str, known: &[&str]) -> Result<(), String> {
+    match known.iter().find(|own| folded(own) == folded(method) && **own != method) {
+        Some(own) => Err(format!("the method is nearly `{own}` and not it")),
+        None => Ok(()),
+    }
+}
+
 /// The call of a request of the client; none when there is nothing to judge.
 pub(crate) fn of_client(method: &str, message: &Message<'_>) -> Result<Option<Asked>, String> {
+    exact(method, &OF_CLIENT)?;
     let text = |key: &str| message.param(key).and_then(string);
     let value = |key: &str| match message.param(key) {
         Some(value) => strict_json(value.as_bytes()),
@@ -68,6 +82,7 @@ pub(crate) fn of_client(method: &str, message: &Message<'_>) -> Result<Option<As
 
 /// The call of a request that a server makes of its client, by its method.
 pub(crate) fn of_server(method: &str, params: &str) -> Result<Option<Asked>, String> {
+    exact(method, &OF_SERVER)?;
     let tool = match method {
         "sampling/createMessage" => "sampling",
         "elicitation/create" => "elicitation",
@@ -113,6 +128,7 @@ mod tests {
         assert_eq!(asked("ping", "{}"), Ok(None));
         for (method, params) in [
             ("tools/call", "{}"),
+            ("Tools/Call", r#"{"name":"a"}"#),
             ("tools/call", r#"{"name":7}"#),
             ("tools/call", r#"{"name":""}"#),
             ("tools/call", r#"{"name":"a","arguments":[1]}"#),

@@ -8,14 +8,14 @@ use crate::wrap::ask::{Person, Said};
 use crate::wrap::gate::{Asked, Form};
 use crate::wrap::question;
 use policy_engine::cache::now_ns;
-use policy_engine::combine::at_least_ask;
+use policy_engine::combine::{at_least_ask, step};
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::open::Care;
 use policy_engine::places::Folders;
 use policy_engine::record::record;
 use policy_hosts::call::Call;
 use policy_hosts::reply::{self, for_model};
-use policy_runtime::verdict::{Decision, Place, Step};
+use policy_runtime::verdict::{Decision, Step};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -135,8 +135,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
                 let _ = back.send(worker.again(*question, &said));
             }
             Work::Hidden(tools, back) => {
-                let hidden = tools.into_iter().map(|tool| worker.hides(tool)).collect();
-                let _ = back.send(hidden);
+                let _ = back.send(worker.hidden(tools));
             }
         }
     }
@@ -161,15 +160,15 @@ impl Worker {
         engine
     }
 
-    fn hides(&mut self, tool: String) -> bool {
+    fn hidden(&mut self, tools: Vec<String>) -> Vec<bool> {
         if self.setting.observe {
-            return false;
+            return vec![false; tools.len()];
         }
-        let call = Call { tool, arguments: serde_json::json!({}), ..self.setting.frame.clone() };
-        let Setting { folders, options, .. } = &self.setting;
+        let Setting { folders, options, frame, .. } = &self.setting;
         let lister = self.lister.get_or_insert_with(|| Engine::new(folders.clone(), options.clone()));
         lister.refresh();
-        lister.never_allows(&call)
+        let call = |tool| Call { tool, arguments: serde_json::json!({}), ..frame.clone() };
+        tools.into_iter().map(|tool| lister.never_allows(&call(tool))).collect()
     }
 
     fn decide(&mut self, asked: Asked) -> Ruling {
@@ -203,9 +202,16 @@ impl Worker {
                 Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
                 Said::Nobody(why) => (Decision::Deny, why.clone()),
             };
+            // Which rule asked is a part of the reason.
+            let because = match decision {
+                Decision::Deny => {
+                    format!("{because}. Why it was asked: {}", reply::Answer::from(&answer.verdict).reason())
+                }
+                _ => because,
+            };
             answer.verdict.decision = decision;
             answer.verdict.abstains = false;
-            answer.verdict.steps.insert(0, own_step(decision, because));
+            answer.verdict.steps.insert(0, step(decision, &because));
         }
         // Whoever did not answer may still do.
         self.finish(question.asked, &call, answer, matches!(said, Said::Nobody(_)))
@@ -240,7 +246,9 @@ fn denial(told: &reply::Answer, later: bool) -> String {
 /// which the client shows to its person or knows itself.
 fn settle(answer: &mut Answer, asked: &Asked) {
     let verdict = &mut answer.verdict;
-    let unspoken = verdict.abstains || verdict.steps.first().is_none_or(|step| step.rule == "default");
+    // SECURITY: a default may stand first and a rule that says the same behind it.
+    let spoken = |step: &Step| step.decision >= Decision::Ask && step.rule != "default";
+    let unspoken = !verdict.steps.is_empty() && !verdict.steps.iter().any(spoken);
     let passes = match asked.form {
         Form::Tool => false,
         Form::Resource => !asked.reaches_out(),
@@ -249,8 +257,8 @@ fn settle(answer: &mut Answer, asked: &Asked) {
     if unspoken && passes && matches!(verdict.decision, Decision::Host | Decision::Ask) {
         verdict.decision = Decision::Allow;
         verdict.abstains = false;
-        let because = "no rule speaks of it, and it names no file and no address".to_owned();
-        verdict.steps.insert(0, own_step(Decision::Allow, because));
+        let because = "no rule speaks of it, and it names no file and no address";
+        verdict.steps.insert(0, step(Decision::Allow, because));
     }
     if verdict.decision == Decision::Host {
         at_least_ask(verdict, "no rule allows it, and there is no host here that has an opinion of its own");
@@ -263,23 +271,7 @@ fn observe(answer: &mut Answer) {
     if verdict.decision != Decision::Allow {
         verdict.observed = Some(verdict.decision);
         verdict.decision = Decision::Allow;
-        verdict
-            .steps
-            .insert(0, own_step(Decision::Allow, "`--observe`: everything is let through".to_owned()));
-    }
-}
-
-fn own_step(decision: Decision, because: String) -> Step {
-    Step {
-        decision,
-        rule: "built-in".to_owned(),
-        place: Place::default(),
-        value: String::new(),
-        matched: String::new(),
-        because,
-        suggest: String::new(),
-        ask_timeout: None,
-        guard: false,
+        verdict.steps.insert(0, step(Decision::Allow, "`--observe`: everything is let through"));
     }
 }
 

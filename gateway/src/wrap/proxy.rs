@@ -197,40 +197,42 @@ impl Proxy {
             other => other,
         };
         match ruling {
-            Ruling::Go => self.pass(&id, text),
-            Ruling::Deny(why) => self.deny(&id, form, &why, modern),
-            Ruling::Ask(question) => self.wait(id, question, message, modern),
+            Ruling::Ask(question) => self.wait(id, question, (text, progress_token(message)), modern),
+            ruled => self.carry_out(&id, form, ruled, text, modern),
+        }
+    }
+
+    /// What becomes of a request when nobody is asked any more.
+    fn carry_out(&self, id: &Id, form: Form, ruling: Ruling, text: &str, modern: bool) {
+        match ruling {
+            Ruling::Go => self.pass(id, text),
+            Ruling::Deny(why) => self.deny(id, form, &why, modern),
+            Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), modern),
         }
     }
 
     /// A stateless client is answered with the form, and comes back with the same call.
     fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
-        let why = match (self.person.begin(&question.shown), &self.forms) {
+        let said = match (self.person.begin(&question.shown), &self.forms) {
             (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
                 let required = forms.required(id, &question.shown, ticket);
                 self.flight().leave(id);
                 return self.to_client(&required);
             }
             (Ok(policy_approvals::Asked::Granted(_)), _) => {
-                let digest = policy_approvals::digest(&question.shown);
-                return match self.judge.again(question, Said::Granted("before".to_owned(), digest)) {
-                    Ruling::Go => self.pass(id, text),
-                    Ruling::Deny(why) => self.deny(id, form, &why, true),
-                    Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
-                };
+                Said::Granted("before".to_owned(), policy_approvals::digest(&question.shown))
             }
-            (Ok(_), None) => "nobody can be asked".to_owned(),
-            (Err(why), _) => why,
+            (Ok(_), None) => Said::Nobody("nobody can be asked".to_owned()),
+            (Err(why), _) => Said::Nobody(why),
         };
-        match self.judge.again(question, Said::Nobody(why)) {
-            Ruling::Deny(why) => self.deny(id, form, &why, true),
-            Ruling::Go => self.pass(id, text),
-            Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), true),
-        }
+        let ruling = self.judge.again(question, said);
+        self.carry_out(id, form, ruling, text, true);
     }
 
     /// Lets a request go.
     fn pass(&self, id: &Id, text: &str) {
+        // ORDER: noted first, since the answer may come at once.
+        self.flight().sent(id);
         if !self.to_server(text) {
             self.flight().leave(id);
             self.to_client(&reply::error(Some(id), -32603, "the server has ended"));
@@ -249,14 +251,20 @@ impl Proxy {
     }
 
     /// A person is asked, while other calls go on.
-    fn wait(self: &Arc<Self>, id: Id, question: Box<Question>, message: &Message<'_>, modern: bool) {
+    fn wait(
+        self: &Arc<Self>,
+        id: Id,
+        question: Box<Question>,
+        (text, token): (&str, Option<String>),
+        modern: bool,
+    ) {
         let form = question.asked.form;
         if !self.flight().wait(&id, MOST_WAITING) {
             let why =
                 format!("policy: {MOST_WAITING} questions wait for a person already; this call was not made");
             return self.deny(&id, form, &why, modern);
         }
-        let (own, text, token) = (self.clone(), message.text.to_owned(), progress_token(message));
+        let (own, text) = (self.clone(), text.to_owned());
         let (for_thread, kept) = (id.clone(), text.len());
         let begun = thread("policy-question", move || {
             let id = for_thread;
@@ -267,18 +275,13 @@ impl Proxy {
             let also = |done: &AtomicBool| own.ask_by_form(&question.shown, done);
             let shows = !modern && own.forms.as_ref().is_some_and(Forms::shows) && !question.shown.page_only;
             let said = own.person.ask(&question.shown, &gone, if shows { Some(&also) } else { None });
-            let cancelled = gone();
-            let ruling = match cancelled {
-                true => own.judge.again(question.clone(), Said::Nobody("the call was cancelled".to_owned())),
-                false => own.judge.again(question.clone(), said),
-            };
-            own.flight().answered(&id);
-            match ruling {
-                // Nobody waits for an answer.
-                _ if cancelled => drop(own.flight().leave(&id)),
-                Ruling::Go => own.pass(&id, &text),
-                Ruling::Deny(why) => own.deny(&id, form, &why, modern),
-                Ruling::Ask(again) => own.deny(&id, form, &format!("policy: {}", again.reason), modern),
+            let said = if gone() { Said::Nobody("the call was cancelled".to_owned()) } else { said };
+            let ruling = own.judge.again(question, said);
+            // ORDER: asked last, so that a call that was cancelled meanwhile is not made.
+            if own.flight().answered(&id) {
+                own.carry_out(&id, form, ruling, &text, modern);
+            } else {
+                own.flight().leave(&id);
             }
             own.answered.notify_all();
         });
@@ -325,7 +328,7 @@ impl Proxy {
                     let why = format!("the server's message is longer than {} MiB", frame::MOST >> 20);
                     complain(&format!("policy wrap: {why}"));
                     let id =
-                        message::id_in_ends(&first, &last).filter(|id| self.flight().leave(id).is_some());
+                        message::id_in_ends(&first, &last).filter(|id| self.flight().answer(id).is_some());
                     if let Some(id) = id {
                         self.to_client(&reply::error(Some(&id), -32603, &why));
                     }
@@ -342,7 +345,7 @@ impl Proxy {
             Err(wrong) => {
                 let start: String = String::from_utf8_lossy(line).chars().take(200).collect();
                 complain(&format!("policy wrap: the server wrote no message ({}): {start}", wrong.why));
-                let id = wrong.id.filter(|id| self.flight().leave(id).is_some());
+                let id = wrong.id.filter(|id| self.flight().answer(id).is_some());
                 if let Some(id) = id {
                     let why = format!("the server's answer cannot be passed on: {}", wrong.why);
                     self.to_client(&reply::error(Some(&id), -32603, &why));
@@ -352,7 +355,7 @@ impl Proxy {
         };
         match message.kind.clone() {
             Kind::Response(id) => {
-                let Some(open) = self.flight().leave(&id) else {
+                let Some(open) = self.flight().answer(&id) else {
                     return complain("policy wrap: the server answered a request that nobody made");
                 };
                 self.response(&id, &open, &message);
@@ -398,34 +401,17 @@ impl Proxy {
 
     /// Why what a modern server asks of its client inside a result is denied.
     fn denied_inside(&self, result: &str) -> Option<String> {
-        if !result.contains("input_required") && !result.contains("inputRequests") && !result.contains('\\') {
-            return None;
-        }
-        let all = json::members(result).ok()?;
-        let requests =
-            all.iter().find(|member| json::folded(&member.key) == json::folded("inputRequests"))?;
-        let text = result.get(requests.value.clone()).unwrap_or_default();
-        if json::strict(text).is_err() || requests.key != "inputRequests" {
-            return Some("policy: what the server asks of the client could be read in two ways".to_owned());
-        }
-        for request in json::members(text).ok()? {
-            let own = text.get(request.value).unwrap_or_default();
-            let parts = json::members(own).ok()?;
-            let part = |key: &str| {
-                parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
-            };
-            let method = part("method").and_then(json::string).unwrap_or_default();
-            match of_server(&method, part("params").unwrap_or_default()) {
-                Ok(None) => {}
-                Ok(Some(asked)) => match self.judge.decide(asked) {
-                    Ruling::Go => {}
-                    Ruling::Deny(why) => return Some(why),
-                    Ruling::Ask(question) => return Some(format!("policy: {}", question.reason)),
-                },
-                Err(why) => return Some(format!("policy: `{method}` of the server cannot be read: {why}")),
+        let asked = match requests_inside(result) {
+            Ok(asked) => asked,
+            Err(why) => {
+                return Some(format!("policy: what the server asks of the client cannot be read: {why}"));
             }
-        }
-        None
+        };
+        asked.into_iter().find_map(|asked| match self.judge.decide(asked) {
+            Ruling::Go => None,
+            Ruling::Deny(why) => Some(why),
+            Ruling::Ask(question) => Some(format!("policy: {}", question.reason)),
+        })
     }
 
     fn request_of_server(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
@@ -456,6 +442,35 @@ impl Proxy {
     }
 }
 
+/// What a modern server asks of its client inside a result.
+///
+/// SECURITY: a part that is not understood is an error: a client may read more in it.
+fn requests_inside(result: &str) -> Result<Vec<Asked>, String> {
+    if !result.starts_with('{') {
+        return Ok(Vec::new());
+    }
+    let name = json::folded("inputRequests");
+    let all = json::members(result)?;
+    let mut named = all.iter().filter(|member| json::folded(&member.key) == name);
+    let Some(requests) = named.next() else { return Ok(Vec::new()) };
+    if named.next().is_some() || requests.key != "inputRequests" {
+        return Err("`inputRequests` stands there twice, or nearly".to_owned());
+    }
+    let text = result.get(requests.value.clone()).unwrap_or_default();
+    json::strict(text)?;
+    let mut asked = Vec::new();
+    for request in json::members(text)? {
+        let own = text.get(request.value).unwrap_or_default();
+        let parts = json::members(own)?;
+        let part = |key: &str| {
+            parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
+        };
+        let method = part("method").and_then(json::string).ok_or("a request without a method")?;
+        asked.extend(of_server(&method, part("params").unwrap_or_default())?);
+    }
+    Ok(asked)
+}
+
 /// Whether a request is one of the stateless era: it carries its version.
 fn is_modern(message: &Message<'_>) -> bool {
     let Some(meta) = message.param("_meta") else { return false };
@@ -469,4 +484,32 @@ fn progress_token(message: &Message<'_>) -> Option<String> {
     let all = json::members(meta).ok()?;
     let token = all.iter().find(|own| own.key == "progressToken")?;
     meta.get(token.value.clone()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_inside_a_result_are_found_or_it_is_refused() {
+        let sampling = r#"{"method":"sampling/createMessage","params":{}}"#;
+        let found = |result: &str| requests_inside(result).map(|all| all.len());
+        assert_eq!(found(r#"{"content":[]}"#), Ok(0));
+        assert_eq!(found("null"), Ok(0));
+        assert_eq!(
+            found(&format!(r#"{{"inputRequests":{{"a":{sampling},"b":{{"method":"other"}}}}}}"#)),
+            Ok(1)
+        );
+        for result in [
+            format!(r#"{{"inputRequests":{{}},"inputRequests":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"InputRequests":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"inputRequest\u017f":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"inputRequests":[{sampling}]}}"#),
+            format!(r#"{{"inputRequests":{{"a":1,"b":{sampling}}}}}"#),
+            r#"{"inputRequests":{"a":{"Method":"sampling/createMessage"}}}"#.to_owned(),
+            r#"{"inputRequests":{"a":{"method":"Sampling/createMessage"}}}"#.to_owned(),
+        ] {
+            assert!(requests_inside(&result).is_err(), "{result}");
+        }
+    }
 }

@@ -390,25 +390,17 @@ fn severity(verb: Verb, sure: bool) -> Severity {
 
 /// The answer of a table that says what cannot be.
 pub(super) fn damaged() -> Verdict {
-    Verdict {
+    Verdict::of(Step {
         decision: Decision::Deny,
-        abstains: false,
-        observed: None,
-        steps: vec![Step {
-            decision: Decision::Deny,
-            rule: "built-in".to_owned(),
-            place: Place::default(),
-            value: String::new(),
-            matched: String::new(),
-            because: "the table is damaged; compile the policy again".to_owned(),
-            suggest: String::new(),
-            ask_timeout: None,
-            guard: false,
-        }],
-        findings: Vec::new(),
-        secrets: Vec::new(),
-        only_secrets: false,
-    }
+        rule: "built-in".to_owned(),
+        place: Place::default(),
+        value: String::new(),
+        matched: String::new(),
+        because: "the table is damaged; compile the policy again".to_owned(),
+        suggest: String::new(),
+        ask_timeout: None,
+        guard: false,
+    })
 }
 
 #[cfg(test)]
