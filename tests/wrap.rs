@@ -165,7 +165,11 @@ fn a_denial_is_a_result_that_says_why() {
         );
     }
     // What a rule asks about does not pass because a default says the same.
-    assert!(wrapped.ask(&read("memo://held"))["error"]["message"].as_str().is_some_and(|why| why.contains("memos")));
+    assert!(
+        wrapped.ask(&read("memo://held"))["error"]["message"]
+            .as_str()
+            .is_some_and(|why| why.contains("memos"))
+    );
     wrapped.send(&read("memo://insights"));
     assert_eq!(wrapped.line(), read("memo://insights"));
     // Nobody can be asked.
