@@ -384,6 +384,64 @@ fn a_person_is_asked_while_other_calls_go_on() {
 }
 
 #[test]
+fn an_error_in_the_policy_is_told_until_it_is_mended() {
+    let world = World::new("wrap-notice");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let read = |id: u64| call(id, "read", &json!({}));
+    wrapped.send(&read(1));
+    assert_eq!(wrapped.line(), read(1));
+    let folder = world.path("home/.local/state/policy/approvals");
+    assert!(!folder.exists(), "nothing to say, so nothing is opened");
+    world.file("p.policy", format!("{POLICY}\nrule x on read {{\n  alow path \"./**\"\n}}\n"));
+    // Files are taken for unchanged for a moment.
+    std::thread::sleep(Duration::from_millis(200));
+    wrapped.send(&read(2));
+    let (store, open) = questions(&world, 1);
+    let told = store.notices().unwrap();
+    let [notice] = told.as_slice() else { panic!("{told:?}") };
+    assert!(notice.file.ends_with("p.policy") && notice.place.contains("p.policy:"), "{notice:?}");
+    assert!(notice.code.starts_with("policy::parse::") && notice.message.contains("alow"), "{notice:?}");
+    assert!(!notice.help.is_empty() && notice.until == notice.since + 600_000, "{notice:?}");
+    assert!(open[0].question.said.iter().any(|said| said.reason.contains("cannot be used")), "{open:?}");
+    store.answer(&open[0].id, Verdict::Once, Channel::Page).unwrap();
+    assert_eq!(wrapped.line(), read(2));
+    // It goes without a call.
+    world.file("p.policy", POLICY);
+    let end = Instant::now() + Duration::from_secs(30);
+    while !store.notices().unwrap().is_empty() {
+        assert!(Instant::now() < end, "it stays");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    wrapped.send(&read(3));
+    assert_eq!(wrapped.line(), read(3));
+    let (_, _, err) = wrapped.end();
+    let count = |part: &str| err.lines().filter(|line| line.contains(part)).count();
+    assert_eq!((count("` cannot be used"), count("can be used again")), (1, 1), "{err}");
+}
+
+#[test]
+fn a_person_sees_the_commands_and_the_change() {
+    let world = World::new("wrap-shown");
+    let file = world.file("repo/a.txt", "one\ntwo\nthree\n");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let edit = json!({"path": file.display().to_string(), "content": "one\n2\nthree\n"});
+    wrapped.send(&call(1, "ask_write_file", &edit));
+    let (_, open) = questions(&world, 1);
+    let diff = &open[0].question.shown.diff;
+    assert!(diff.contains("@@ -1,3 +1,3 @@\n one\n-two\n+2\n three"), "{diff}");
+    wrapped.send(&call(2, "ask_execute_command", &json!({"command": "cat a.txt | sh -c 'rm -r build'"})));
+    let (store, open) = questions(&world, 2);
+    let commands = &open[1].question.shown.commands;
+    let starts = |text: &str| commands.iter().any(|line| line.starts_with(text));
+    assert!(starts("command  cat a.txt") && starts("command  rm -r build"), "{commands:?}");
+    for open in open {
+        store.answer(&open.id, Verdict::Deny, Channel::Page).unwrap();
+        wrapped.value();
+    }
+    assert_eq!(wrapped.end().0, Some(0));
+}
+
+#[test]
 fn what_was_approved_is_what_runs() {
     let world = World::new("wrap-swap");
     let script = world.file("repo/run.sh", "echo good\n");

@@ -1,6 +1,7 @@
 //! Asks one question and says what became of it; `tests/browser` asks with it.
 //!
-//! `ask HOME SESSION TOOL ARGUMENTS SECONDS [FILE]`: waits so many seconds; the call would execute FILE.
+//! `ask HOME SESSION TOOL ARGUMENTS SECONDS [FILE]`: waits so many seconds; the call would execute FILE. Arguments of `@PATH` are read
+//! from there.
 //!
 //! INVARIANT: one line of output: `approved once`, `approved session`, `granted`, `denied`, `timed out`, `gone` or why not.
 
@@ -15,6 +16,8 @@ fn main() -> Result<(), String> {
         return Err("HOME SESSION TOOL ARGUMENTS SECONDS [FILE]".to_owned());
     };
     let timeout = Duration::from_secs(seconds.parse().map_err(|_| "SECONDS is a number")?);
+    let read = |path| std::fs::read_to_string(path).map_err(|error| error.to_string());
+    let arguments = &arguments.strip_prefix('@').map_or_else(|| Ok(arguments.clone()), read)?;
     let store = Store::open(&Folders::under(Path::new(home)))?;
     let operands = files.iter().map(PathBuf::from).map(|file| {
         let content = content(&file);
@@ -35,18 +38,13 @@ fn main() -> Result<(), String> {
         cwd: PathBuf::from("/home/me/work/app"),
         tables: vec![[1; 32]],
         operands: operands.collect(),
-        said: vec![Said {
-            decision: "ask".to_owned(),
-            rule: "std/git/no-force-push".to_owned(),
-            place: "std/git.policy:41".to_owned(),
-            reason: "a forced push rewrites what others have".to_owned(),
-            suggest: "push to a branch of your own: `git push origin HEAD:fix`".to_owned(),
-            matched: command.to_owned(),
-        }],
+        said: said(command, if session == "rules" { 12 } else { 1 }),
         shown: Shown {
             commands: if arguments.contains(command) { vec![command.to_owned()] } else { Vec::new() },
             diff: if tool == "write_file" {
-                "@@ -1,2 +1,2 @@\n line\n-old text\n+new text".to_owned()
+                let lines =
+                    (0..25).map(|n| format!("-old line {n}\n+new line {n}, which is a little longer"));
+                format!("@@ src/a.txt\n@@ -1,26 +1,26 @@\n line\n{}", lines.collect::<Vec<_>>().join("\n"))
             } else {
                 String::new()
             },
@@ -71,6 +69,25 @@ fn main() -> Result<(), String> {
         Answer::Gone => say("gone"),
         Answer::Failed(error) => say(&error),
     }
+}
+
+fn said(command: &str, rules: usize) -> Vec<Said> {
+    let first = Said {
+        decision: "ask".to_owned(),
+        rule: "std/git/no-force-push".to_owned(),
+        place: "std/git.policy:41".to_owned(),
+        reason: "a forced push rewrites what others have".to_owned(),
+        suggest: "push to a branch of your own: `git push origin HEAD:fix`".to_owned(),
+        matched: command.to_owned(),
+    };
+    let more = (1..rules).map(|n| Said {
+        decision: if n % 3 == 0 { "ask" } else { "allow" }.to_owned(),
+        rule: format!("team/repository/rule-{n}"),
+        place: format!("agent.policy:{}", 10 * n),
+        reason: "what is said of it by this rule".to_owned(),
+        ..Said::default()
+    });
+    std::iter::once(first).chain(more).collect()
 }
 
 fn say(text: &str) -> Result<(), String> {

@@ -21,5 +21,33 @@ pub(crate) fn say(path: &Path, error: &rusqlite::Error) -> String {
 }
 
 fn clause(error: &rusqlite::Error) -> String {
-    format!("{error}; a damaged file of questions can be removed by a person")
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
+        ReadOnly,
+    };
+    let help = match error.sqlite_error_code() {
+        Some(ReadOnly | CannotOpen | PermissionDenied) => "the file or its folder cannot be written by you",
+        Some(DiskFull) => "there is no room left for it",
+        Some(DatabaseBusy | DatabaseLocked) => "another process holds it; try again",
+        Some(DatabaseCorrupt | NotADatabase) => {
+            "it is damaged, and every question is denied until a person has removed it"
+        }
+        _ => return error.to_string(),
+    };
+    format!("{error}; {help}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_what_a_person_can_do() {
+        let told = |code: i32| clause(&rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None));
+        assert!(told(rusqlite::ffi::SQLITE_READONLY).contains("cannot be written"));
+        assert!(told(rusqlite::ffi::SQLITE_FULL).contains("no room"));
+        assert!(told(rusqlite::ffi::SQLITE_BUSY).contains("try again"));
+        assert!(told(rusqlite::ffi::SQLITE_NOTADB).contains("removed"));
+        assert!(told(rusqlite::ffi::SQLITE_CORRUPT).contains("removed"));
+    }
 }

@@ -7,6 +7,8 @@
 mod code;
 mod codes;
 mod file;
+mod known;
+mod notice;
 mod operand;
 mod question;
 mod schema;
@@ -16,9 +18,11 @@ mod tests;
 mod wait;
 
 pub use codes::{place, secret};
+pub use known::{Known, Standing};
+pub use notice::{Notice, REPEATED};
 pub use operand::content;
 pub use question::{Question, RunId, Said, Server, Shown, digest};
 pub use store::{
-    APPROVAL_LASTS, Answer, Approval, Asked, Channel, MOST_OPEN, Open, Refused, STAYS_OPEN, Store, Ticket,
-    Unanswered, Verdict, Watch,
+    APPROVAL_LASTS, Answer, Approval, Asked, Brief, Channel, MOST_ALL, MOST_OPEN, Open, Refused, STAYS_OPEN,
+    Store, Ticket, Unanswered, Verdict, Watch,
 };

@@ -22,13 +22,29 @@ pub(crate) mod state {
 
 /// What is in the file.
 pub(crate) const SHAPE: Shape = Shape {
-    version: 1,
+    version: 2,
     tables: TABLES,
+    // Version 1 had no notices.
+    upgrades: &[(1, notices!())],
     // FULL: a use that a crash of the system forgot would be a second use.
     settings: "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;",
 };
 
-const TABLES: &str = "
+macro_rules! notices {
+    () => {
+        "CREATE TABLE notice (
+            file TEXT NOT NULL UNIQUE,
+            body BLOB NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL,
+            at INTEGER NOT NULL
+        ) STRICT;"
+    };
+}
+use notices;
+
+const TABLES: &str = concat!(
+    "
     CREATE TABLE question (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -57,7 +73,9 @@ const TABLES: &str = "
         digest BLOB NOT NULL UNIQUE,
         at INTEGER NOT NULL
     ) STRICT;
-";
+",
+    notices!()
+);
 
 /// Closes what is over and throws away what is old.
 pub(crate) fn tidy(connection: &Connection, now: i64) -> rusqlite::Result<()> {

@@ -19,6 +19,9 @@ pub const STAYS_OPEN: Duration = Duration::from_secs(600);
 pub const APPROVAL_LASTS: Duration = Duration::from_secs(600);
 /// Largest question: what cannot be shown whole is not asked.
 const LARGEST: usize = 2 * 1024 * 1024;
+/// Most open questions of all sessions, and most bytes of them: a page has to show them.
+pub const MOST_ALL: usize = 200;
+const LARGEST_ALL: i64 = 32 * 1024 * 1024;
 /// Longest wait that a question may ask for.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
@@ -48,6 +51,8 @@ pub struct Ticket {
 pub enum Refused {
     /// The session has as many open questions as it may have.
     TooMany,
+    /// All sessions together have as many open questions as a page can show.
+    TooManyInAll,
     /// It is too large to be shown whole.
     TooLarge,
     /// The file of questions cannot be used.
@@ -59,6 +64,9 @@ impl std::fmt::Display for Refused {
         match self {
             Refused::TooMany => {
                 write!(out, "{MOST_OPEN} questions of this session already wait for a person")
+            }
+            Refused::TooManyInAll => {
+                write!(out, "as many questions of all sessions as can be shown already wait for a person")
             }
             Refused::TooLarge => write!(out, "the call is too large to be shown whole to a person"),
             Refused::Store(error) => write!(out, "nobody could be asked: {error}"),
@@ -190,6 +198,21 @@ pub struct Open {
     pub closes: i64,
 }
 
+/// An open question, whole when it was not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Brief {
+    /// Its id.
+    pub id: String,
+    /// What is asked.
+    pub question: Option<Question>,
+    /// As in [`Open`].
+    pub asked: i64,
+    /// As in [`Open`].
+    pub waits: i64,
+    /// As in [`Open`].
+    pub closes: i64,
+}
+
 impl Store {
     /// The questions in the state folder of a user.
     ///
@@ -268,6 +291,13 @@ impl Store {
             if usize::try_from(open).is_ok_and(|open| open >= MOST_OPEN) {
                 return Ok(Err(Refused::TooMany));
             }
+            let sql = "SELECT COUNT(*), COALESCE(SUM(LENGTH(body)), 0) FROM question WHERE state = ?1";
+            let (all, bytes): (i64, i64) =
+                held.query_row(sql, params![state::OPEN], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let own = i64::try_from(body.len()).unwrap_or(i64::MAX);
+            if usize::try_from(all).is_ok_and(|all| all >= MOST_ALL) || bytes.saturating_add(own) > LARGEST_ALL {
+                return Ok(Err(Refused::TooManyInAll));
+            }
             held.execute(
                 "INSERT INTO question (id, asker, run, digest, body, asked, waits, closes, state, answered, channel)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, 0)",
@@ -342,6 +372,48 @@ impl Store {
             open.push(Open { id, question, asked, waits, closes });
         }
         Ok(open)
+    }
+
+    /// The open questions in the order in which they were asked, read whole where `known` does not know the id.
+    ///
+    /// # Errors
+    /// As [`Store::open_questions`].
+    pub fn open_besides(&self, known: &dyn Fn(&str) -> bool) -> Result<Vec<Brief>, String> {
+        let connection = self.connect()?;
+        let rows = || -> rusqlite::Result<Vec<(Brief, Option<Vec<u8>>)>> {
+            let sql =
+                "SELECT id, asked, waits, closes FROM question WHERE state = ?1 AND closes > ?2 ORDER BY seq";
+            let brief = |row: &rusqlite::Row<'_>| {
+                let (id, asked) = (row.get(0)?, row.get(1)?);
+                Ok(Brief { id, asked, waits: row.get(2)?, closes: row.get(3)?, question: None })
+            };
+            let all: Vec<Brief> = connection
+                .prepare(sql)?
+                .query_map(params![state::OPEN, now()], brief)?
+                .collect::<rusqlite::Result<_>>()?;
+            let mut body = connection.prepare("SELECT body FROM question WHERE id = ?1 AND state = ?2")?;
+            let mut out = Vec::new();
+            for brief in all {
+                if known(&brief.id) {
+                    out.push((brief, None));
+                } else if let Some(body) =
+                    body.query_row(params![brief.id, state::OPEN], |row| row.get(0)).optional()?
+                {
+                    out.push((brief, Some(body)));
+                }
+            }
+            Ok(out)
+        };
+        let mut out = Vec::new();
+        for (mut brief, body) in rows().map_err(|error| self.say(&error))? {
+            if let Some(body) = body {
+                let question = Question::decode(&body)
+                    .ok_or_else(|| format!("`{}` holds a damaged question", self.path.display()))?;
+                brief.question = Some(question);
+            }
+            out.push(brief);
+        }
+        Ok(out)
     }
 
     /// A number that is another one after the file was changed, as long as `watch` is the same.

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = std::env::current_exe()
         .unwrap()
         .parent()
@@ -20,7 +20,7 @@ fn folder(name: &str) -> PathBuf {
     folder.canonicalize().unwrap()
 }
 
-fn question(session: &str, arguments: &str) -> Question {
+pub(crate) fn question(session: &str, arguments: &str) -> Question {
     Question {
         host: "h".to_owned(),
         session: session.to_owned(),

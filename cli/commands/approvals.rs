@@ -5,7 +5,7 @@
 use crate::args::{ApprovalsArgs, ApprovalsCommand};
 use crate::context::Context;
 use crate::output::{Failure, OK, Outcome, print};
-use policy_approvals::{Channel, Open, Store, Verdict};
+use policy_approvals::{Channel, Notice, Open, Standing, Store, Verdict};
 use policy_engine::places::Folders;
 use policy_gateway::approve::{self, laid_out, plain};
 use serde_json::json;
@@ -16,6 +16,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const OPENS_WITHIN: Duration = Duration::from_secs(60);
 /// Least digits of an id that are taken for it.
 const SHORTEST: usize = 6;
+/// Columns of a line.
+const WIDTH: usize = 80;
 
 /// Runs the command.
 pub(crate) fn run(args: &ApprovalsArgs, context: &Context) -> Outcome {
@@ -50,8 +52,13 @@ fn open(folders: &Folders, context: &Context) -> Outcome {
 }
 
 fn list(folders: &Folders, context: &Context) -> Outcome {
-    let open = store(folders)?.open_questions().map_err(Failure::usage)?;
+    let store = store(folders)?;
+    let notices = store.notices().map_err(Failure::usage)?;
+    let open = store.open_questions().map_err(Failure::usage)?;
     if context.output.json() {
+        for notice in &notices {
+            print(&format!("{}\n", notice_as_json(notice)));
+        }
         for open in &open {
             print(&format!("{}\n", as_json(open)));
         }
@@ -60,28 +67,39 @@ fn list(folders: &Folders, context: &Context) -> Outcome {
     if open.is_empty() {
         context.output.remark("nothing waits for you");
     }
-    for (number, open) in open.iter().enumerate() {
+    let notices = notices.iter().map(notice_as_text);
+    for (number, text) in notices.chain(open.iter().map(as_text)).enumerate() {
         let gap = if number > 0 { "\n" } else { "" };
-        print(&format!("{gap}{}", as_text(open)));
+        print(&format!("{gap}{text}"));
     }
     Ok(OK)
 }
 
 fn answer(folders: &Folders, context: &Context, id: &str, verdict: Verdict) -> Outcome {
+    let no = |why: &str| Failure::usage(why.to_owned());
+    if id.len() < SHORTEST || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return Err(Failure::usage(format!(
+            "an id is digits of 0-9 and a-f, of which at least {SHORTEST} are needed; `policy approvals list` shows them"
+        )));
+    }
     let store = store(folders)?;
-    let open = store.open_questions().map_err(Failure::usage)?;
-    let known: Vec<&Open> = open.iter().filter(|open| open.id.starts_with(id)).collect();
-    let one = match known.as_slice() {
-        _ if id.len() < SHORTEST => {
-            return Err(Failure::usage(format!("write at least {SHORTEST} digits of the id")));
+    let known = store.known(id).map_err(Failure::usage)?;
+    let open: Vec<_> = known.iter().filter(|known| known.standing == Standing::Open).collect();
+    let one = match (open.as_slice(), known.first()) {
+        ([one], _) => *one,
+        ([_, ..], _) => return Err(no("several open questions begin so; write more digits of the id")),
+        ([], None) => {
+            return Err(no(
+                "no question of the last day has this id; `policy approvals list` shows what is open",
+            ));
         }
-        [one] => *one,
-        [] => {
-            let help = "no open question has this id; `policy approvals list` shows them";
-            return Err(Failure::usage(help));
-        }
-        _ => return Err(Failure::usage("several questions begin so; write more of the id")),
+        ([], Some(gone)) => return Err(no(gone_because(gone.standing))),
     };
+    let tool = store.open_questions().map_err(Failure::usage)?;
+    let tool = tool
+        .iter()
+        .find(|open| open.id == one.id)
+        .map_or(String::new(), |open| one_line(&open.question.tool));
     store
         .answer(&one.id, verdict, Channel::Terminal)
         .map_err(|error| Failure::usage(plain(&error.to_string())))?;
@@ -90,8 +108,24 @@ fn answer(folders: &Folders, context: &Context, id: &str, verdict: Verdict) -> O
         Verdict::Session => "approved for this session",
         Verdict::Deny => "denied",
     };
-    context.output.remark(&format!("{said}: {}", one_line(&one.question.tool)));
+    context.output.remark(&format!("{said}: {tool}"));
     Ok(OK)
+}
+
+/// Why a question takes no answer any more.
+fn gone_because(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Open => "it is open",
+        Standing::Approved(Channel::Page) => "it was approved already, on the page",
+        Standing::Approved(Channel::Terminal) => "it was approved already, at a terminal",
+        Standing::Approved(Channel::Elicit) => "it was approved already, in the client",
+        Standing::Denied(Channel::Page) => "it was denied already, on the page",
+        Standing::Denied(Channel::Terminal) => "it was denied already, at a terminal",
+        Standing::Denied(Channel::Elicit) => "it was denied already, in the client",
+        Standing::Closed => {
+            "it is closed: its time was over, it was withdrawn, or a file that the call executes has changed"
+        }
+    }
 }
 
 fn store(folders: &Folders) -> Result<Store, Failure> {
@@ -102,38 +136,42 @@ fn store(folders: &Folders) -> Result<Store, Failure> {
 fn as_text(open: &Open) -> String {
     let asked = &open.question;
     let mut out = String::new();
-    let _ = write!(out, "{}  {}", open.id, one_line(&asked.tool));
-    if let Some(server) = &asked.server {
-        let _ = write!(out, " of {}", one_line(&server.name));
-    }
-    let _ = writeln!(out, "\n  host {}, session {}", one_line(&asked.host), one_line(&asked.session));
+    let own = |out: &mut String, text: &str| fold(out, "  ", "    ", text);
+    let server =
+        asked.server.as_ref().map_or(String::new(), |server| format!(" of {}", one_line(&server.name)));
+    fold(&mut out, "", "    ", &format!("{}  {}{server}", open.id, one_line(&asked.tool)));
+    own(&mut out, &format!("host {}, session {}", one_line(&asked.host), one_line(&asked.session)));
     if !asked.actor.is_empty() {
-        let _ = writeln!(out, "  agent {}", one_line(&asked.actor));
+        own(&mut out, &format!("agent {}", one_line(&asked.actor)));
     }
-    let _ = writeln!(out, "  in {}", one_line(&asked.cwd.to_string_lossy()));
+    own(&mut out, &format!("in {}", one_line(&asked.cwd.to_string_lossy())));
     let left = open.waits.saturating_sub(now()) / 1000;
     if left > 0 {
-        let _ = writeln!(out, "  the call waits {left} s");
+        own(&mut out, &format!("the call waits {left} s"));
     } else {
-        let _ = writeln!(
-            out,
-            "  the call was denied, unanswered; an approval now counts once for an identical one"
-        );
+        own(&mut out, "the call was denied, unanswered; an approval now counts once for an identical one");
     }
     for said in &asked.said {
-        let _ = write!(out, "  {} by {}", one_line(&said.decision), one_line(&said.rule));
-        for (before, text) in [(" ", &said.place), (": ", &said.reason), ("; looked at ", &said.matched)] {
-            if !text.is_empty() {
-                let _ = write!(out, "{before}{}", one_line(text));
+        let mut text = format!("{} by {}", one_line(&said.decision), one_line(&said.rule));
+        for (before, part) in [
+            (" ", &said.place),
+            (": ", &said.reason),
+            ("; looked at ", &said.matched),
+            ("; instead: ", &said.suggest),
+        ] {
+            if !part.is_empty() {
+                text.push_str(before);
+                text.push_str(&one_line(part));
             }
         }
-        out.push('\n');
+        own(&mut out, &text);
     }
-    let _ = writeln!(out, "  written by the agent, between the lines:");
+    own(&mut out, "written by the agent, between the lines:");
     let mut block = |name: &str, text: &str| {
         let _ = writeln!(out, "  --- {name}");
-        for line in plain(text).lines() {
-            let _ = writeln!(out, "  | {line}");
+        // SECURITY: folded by us, since a terminal would begin the rest of a long line where lines of ours begin.
+        for line in plain(text).split('\n') {
+            fold(&mut out, "  | ", "  : ", line);
         }
     };
     if !asked.shown.commands.is_empty() {
@@ -151,6 +189,59 @@ fn as_text(open: &Open) -> String {
         out.push_str("  only the page may approve it: `policy approvals`\n");
     }
     out
+}
+
+/// A policy with errors for a person at a terminal.
+fn notice_as_text(notice: &Notice) -> String {
+    let mut out = String::new();
+    let minutes = |from: i64, to: i64| to.saturating_sub(from).max(0) / 60_000 + 1;
+    let now = now();
+    let since = minutes(notice.since, now);
+    let head = format!("{} cannot be used, since {since} min", one_line(&notice.file));
+    fold(&mut out, "", "    ", &head);
+    let place =
+        if notice.place.is_empty() { String::new() } else { format!("{}: ", one_line(&notice.place)) };
+    let code = if notice.code.is_empty() { String::new() } else { format!(" ({})", one_line(&notice.code)) };
+    fold(&mut out, "  ", "    ", &format!("{place}{}{code}", one_line(&notice.message)));
+    if !notice.help.is_empty() {
+        fold(&mut out, "  ", "    ", &format!("help: {}", one_line(&notice.help)));
+    }
+    if notice.more > 0 {
+        fold(&mut out, "  ", "    ", &format!("and {} more", notice.more));
+    }
+    let holds = match notice.until {
+        0 => "it holds for nothing, and calls are denied until it is mended".to_owned(),
+        until => {
+            format!("as it was before it holds {} min more, and what it allows is asked", minutes(now, until))
+        }
+    };
+    fold(&mut out, "  ", "    ", &holds);
+    out
+}
+
+fn notice_as_json(notice: &Notice) -> serde_json::Value {
+    json!({ "notice": {
+        "file": notice.file, "place": notice.place, "code": notice.code, "message": notice.message,
+        "help": notice.help, "more": notice.more, "since": notice.since, "until": notice.until,
+    }})
+}
+
+/// Lines of at most [`WIDTH`] columns, the first behind `first`, the others behind `next`.
+fn fold(out: &mut String, first: &str, next: &str, text: &str) {
+    out.push_str(first);
+    let mut column = first.len();
+    for letter in text.chars() {
+        // Letters of the far east and signs are two columns wide; too many are no harm.
+        let wide = if u32::from(letter) < 0x1100 { 1 } else { 2 };
+        if column + wide > WIDTH {
+            out.push('\n');
+            out.push_str(next);
+            column = next.len();
+        }
+        out.push(letter);
+        column += wide;
+    }
+    out.push('\n');
 }
 
 /// Text within a line of ours: a line break would make a line of its own.
@@ -176,6 +267,9 @@ fn as_json(open: &Open) -> serde_json::Value {
             "decision": said.decision, "rule": said.rule, "place": said.place, "reason": said.reason,
             "suggest": said.suggest, "matched": said.matched,
         })).collect::<Vec<_>>(),
+        "commands": asked.shown.commands,
+        "change": asked.shown.diff,
+        "runs": asked.operands.iter().map(|(path, _)| path.to_string_lossy()).collect::<Vec<_>>(),
         "page_only": asked.page_only,
     })
 }

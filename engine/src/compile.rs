@@ -59,6 +59,21 @@ impl Kind {
     }
 }
 
+/// The first error of a policy, for the person who edits it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// Its code; empty when the file could not be read at all.
+    pub code: String,
+    /// `file:line`; empty when it has no place.
+    pub place: String,
+    /// What is wrong, one sentence.
+    pub message: String,
+    /// What to do; empty when there is nothing to say.
+    pub help: String,
+    /// How many errors there are besides.
+    pub more: usize,
+}
+
 /// One compile's product.
 #[derive(Debug, Default)]
 pub struct Compilation {
@@ -94,6 +109,22 @@ impl Compilation {
         let place = place.map_or(String::new(), |(file, line, _)| format!("{file} line {line}: "));
         let more = if errors.len() > 1 { format!(" (and {} more)", errors.len() - 1) } else { String::new() };
         format!("{place}{}{more}", first.message)
+    }
+
+    /// The first error, in parts.
+    pub fn fault(&self) -> Fault {
+        let mut errors = self.diagnostics.iter().filter(|d| d.level == Level::Error);
+        let Some(first) = errors.next() else {
+            return Fault { message: "it does not compile".to_owned(), ..Fault::default() };
+        };
+        let place = first.labels.first().and_then(|label| self.map.place(label.span));
+        Fault {
+            code: first.code.to_owned(),
+            place: place.map_or(String::new(), |(file, line, _)| format!("{file}:{line}")),
+            message: first.message.clone(),
+            help: first.help.clone().unwrap_or_default(),
+            more: errors.count(),
+        }
     }
 
     /// Errors among the diagnostics.

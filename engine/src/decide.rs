@@ -173,6 +173,13 @@ impl Engine {
         answer
     }
 
+    /// Makes the texts of a call that no table looked at, for the person who is asked about it.
+    pub fn read_texts(&self, call: &Call, answer: &mut Answer) {
+        if answer.facts.texts.is_empty() {
+            answer.facts.texts = self.texts(call, &answer.facts);
+        }
+    }
+
     /// The record of a session as calls in a folder meet it; an empty name is the project's own session.
     pub fn session_at(&mut self, cwd: &Path, host: &str, session: &str) -> Entry {
         let call = Call {

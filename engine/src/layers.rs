@@ -4,7 +4,7 @@
 //! left out. What a project's files say without trust only ever restricts.
 
 use crate::cache::{Cache, Entry, Source};
-use crate::compile::{self, Compilation, Kind};
+use crate::compile::{self, Compilation, Fault, Kind};
 use crate::discover;
 use crate::open::{self, Care, FileError};
 use crate::places::{Folders, shown};
@@ -43,6 +43,8 @@ pub struct Layer {
     pub note: String,
     /// The table is an older one, because the present file cannot be used: what it allows is asked.
     pub stale: Option<String>,
+    /// What is wrong with the present file, for the person who edits it.
+    pub fault: Option<Rc<Fault>>,
     /// The table, or why there is none.
     pub table: Result<Rc<Tabled>, String>,
     /// The flat form and its counts, when it was compiled in this process.
@@ -50,14 +52,23 @@ pub struct Layer {
 }
 
 /// A table with what it was compiled from, or why there is none.
-type Made = (Result<Rc<Tabled>, String>, Option<Rc<(ir::Policy, Summary)>>);
+struct Made {
+    table: Result<Rc<Tabled>, String>,
+    compiled: Option<Rc<(ir::Policy, Summary)>>,
+    fault: Option<Rc<Fault>>,
+}
+
+fn ready(table: Tabled) -> Made {
+    Made { table: Ok(Rc::new(table)), compiled: None, fault: None }
+}
 
 fn cached_table(entry: Entry) -> Made {
-    (Ok(Rc::new(entry.table)), None)
+    ready(entry.table)
 }
 
 fn failed(error: &FileError) -> Made {
-    (Err(error.to_string()), None)
+    let fault = Fault { message: error.to_string(), ..Fault::default() };
+    Made { table: Err(error.to_string()), compiled: None, fault: Some(Rc::new(fault)) }
 }
 
 /// Makes layers; each once a process.
@@ -217,7 +228,7 @@ impl Layers {
         if kind == Kind::Named {
             match compiled_table(file, care) {
                 Ok(None) => {}
-                Ok(Some(table)) => return (Ok(Rc::new(table)), None),
+                Ok(Some(table)) => return ready(table),
                 Err(error) => return failed(&error),
             }
         }
@@ -341,11 +352,17 @@ fn keep(cache: &Option<Cache>, key: &str, compiled: Result<(Compilation, Vec<Sou
         let _ = cache.put(key, table, &sources);
     }
     let summary = made.summary;
-    (table.map(|table| Rc::new(table.into())), made.policy.map(|policy| Rc::new((policy, summary))))
+    Made {
+        fault: table.is_err().then(|| Rc::new(made.fault())),
+        table: table.map(|table| Rc::new(table.into())),
+        compiled: made.policy.map(|policy| Rc::new((policy, summary))),
+    }
 }
 
-fn layer(kind: Kind, name: String, (table, compiled): Made) -> Layer {
-    Layer { kind, name, project: None, restricted: false, note: String::new(), stale: None, table, compiled }
+fn layer(kind: Kind, name: String, made: Made) -> Layer {
+    let Made { table, compiled, fault } = made;
+    let note = String::new();
+    Layer { kind, name, project: None, restricted: false, note, stale: None, fault, table, compiled }
 }
 
 fn project_layer(project: &Path, name: String, made: Made, restricted: bool, note: &str) -> Rc<Layer> {

@@ -36,6 +36,7 @@ impl LastGood {
         }
         let mut old = (**last).clone();
         old.stale = Some(cause.clone());
+        old.fault.clone_from(&layer.fault);
         Rc::new(old)
     }
 }
@@ -53,6 +54,7 @@ mod tests {
             restricted: false,
             note: String::new(),
             stale: None,
+            fault: None,
             table: table.map(|bytes| Rc::new(bytes.into())),
             compiled: None,
         }

@@ -8,6 +8,7 @@
 
 mod ask;
 mod child;
+mod diff;
 mod elicit;
 mod flight;
 mod frame;
@@ -16,6 +17,7 @@ mod json;
 mod judge;
 mod list;
 mod message;
+mod notice;
 mod proxy;
 mod question;
 mod reply;

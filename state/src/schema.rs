@@ -13,6 +13,7 @@ const DAY_MS: i64 = 24 * 3600 * 1000;
 pub(crate) const SHAPE: Shape = Shape {
     version: 1,
     tables: TABLES,
+    upgrades: &[],
     // A crash of the system may lose the last calls, never the file.
     settings: "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
 };

@@ -20,6 +20,8 @@ pub struct Shape {
     pub version: i64,
     /// Makes them.
     pub tables: &'static str,
+    /// From an older version to this one.
+    pub upgrades: &'static [(i64, &'static str)],
     /// What is set for each connection.
     pub settings: &'static str,
 }
@@ -54,10 +56,15 @@ pub fn open(
     let say = |error: rusqlite::Error| format!("`{}`: {}", path.display(), say(&error));
     let connection = Connection::open_with_flags(path, flags).map_err(say)?;
     connection.busy_timeout(patience).map_err(say)?;
-    if !prepare(&connection, shape).map_err(say)? {
-        return Err(format!("`{}` is of another version of policy", path.display()));
+    let (own, found) = (shape.version, prepare(&connection, shape).map_err(say)?);
+    let path = path.display();
+    match found {
+        found if found == own => Ok(connection),
+        newer if newer > own => Err(format!(
+            "`{path}` was written by a newer policy (version {newer}, this program knows {own}); use that program"
+        )),
+        other => Err(format!("`{path}` is of another version of policy ({other}, this program knows {own})")),
     }
-    Ok(connection)
 }
 
 /// The file is looked at and not opened: closing it would drop the locks that SQLite holds on it in this process, and another process
@@ -80,25 +87,33 @@ fn check(path: &Path, folder: &Path, found: &Metadata) -> Result<(), String> {
     Err(format!("`{}` {why}", path.display()))
 }
 
-/// Makes the tables when there are none; false when the file is of another version.
-fn prepare(connection: &Connection, shape: &Shape) -> rusqlite::Result<bool> {
+/// Makes the tables when there are none, or brings them to this version. The version of the file then.
+fn prepare(connection: &Connection, shape: &Shape) -> rusqlite::Result<i64> {
     let version = |connection: &Connection| -> rusqlite::Result<i64> {
         connection.query_row("PRAGMA user_version", [], |row| row.get(0))
     };
-    if version(connection)? != shape.version {
+    let found = version(connection)?;
+    let known = |found: i64| match found {
+        0 => Some(shape.tables),
+        older => shape.upgrades.iter().find(|(from, _)| *from == older).map(|(_, sql)| *sql),
+    };
+    if found != shape.version {
+        if known(found).is_none() {
+            return Ok(found);
+        }
         // Only once in the life of a file; the mode stays with it.
         connection.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let made = match version(connection)? {
-            own if own == shape.version => Ok(true),
-            0 => {
-                let (tables, version) = (shape.tables, shape.version);
-                connection.execute_batch(&format!("{tables} PRAGMA user_version = {version};")).map(|()| true)
+        // ORDER: asked again within, since another process may have been sooner.
+        let made = version(connection).and_then(|found| match known(found) {
+            Some(sql) if found != shape.version => {
+                let version = shape.version;
+                connection.execute_batch(&format!("{sql} PRAGMA user_version = {version};")).map(|()| version)
             }
-            _ => Ok(false),
-        };
+            _ => Ok(found),
+        });
         match made {
-            Ok(true) => connection.execute_batch("COMMIT")?,
+            Ok(version) if version == shape.version => connection.execute_batch("COMMIT")?,
             other => {
                 let _ = connection.execute_batch("ROLLBACK");
                 return other;
@@ -106,5 +121,5 @@ fn prepare(connection: &Connection, shape: &Shape) -> rusqlite::Result<bool> {
         }
     }
     connection.execute_batch(shape.settings)?;
-    Ok(true)
+    Ok(shape.version)
 }

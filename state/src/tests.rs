@@ -169,6 +169,8 @@ fn a_record_of_another_version_is_left_alone() {
     ask().unwrap();
     let connection = Connection::open(record_file(&state)).unwrap();
     connection.execute_batch("PRAGMA user_version = 2").unwrap();
+    assert!(ask().unwrap_err().contains("newer policy (version 2"));
+    connection.execute_batch("PRAGMA user_version = -1").unwrap();
     assert!(ask().unwrap_err().contains("another version"));
 }
 

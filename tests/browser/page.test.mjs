@@ -1,90 +1,56 @@
-// The page of approvals in a real browser. Run: see docs/approvals.md, "Tests in browsers".
+// The page of approvals in Chromium. Run: see docs/approvals.md, "Tests in browsers".
 //
 // INVARIANT: every test has a home and a server of its own, and reads what became of a call from the process that asked.
 
 import { test, before, after } from 'node:test';
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync, existsSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join, dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import playwright from 'playwright-core';
+import { policy, home as machineOf, missing, until } from './machine.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
-const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
-const policy = join(target, 'debug', 'policy');
-const asker = join(target, 'debug', 'examples', 'ask');
-const kind = 'chromium';
 const program = '/usr/bin/chromium';
 const shots = process.env.SHOTS;
 let browser;
 
 before(async () => {
-  for (const file of [policy, asker, program]) assert.ok(existsSync(file), `${file} is missing`);
+  missing(program);
   browser = await playwright.chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 });
 after(() => browser?.close());
 
-const wait = time => new Promise(done => setTimeout(done, time));
-async function until(what, look) {
-  for (let tries = 0; tries < 300; tries += 1) {
-    const found = await look();
-    if (found) return found;
-    await wait(50);
-  }
-  throw new Error(`waited in vain for ${what}`);
-}
-
 /** A home with a server, and the means to ask and to open the page. */
-async function machine(run) {
-  const home = mkdtempSync(join(tmpdir(), 'policy-page-'));
-  const folder = join(home, '.local/state/policy/approvals');
-  const server = spawn(policy, ['approvals', 'serve', '--home', home], { stdio: 'ignore', env: { PATH: process.env.PATH } });
-  const asked = [];
+const machine = run => machineOf(async here => {
   const contexts = [];
+  const open = async (options = {}) => {
+    const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.wrong = [];
+    page.on('console', said => { if (said.type() === 'error') page.wrong.push(said.text()); });
+    page.on('pageerror', error => page.wrong.push(String(error)));
+    // As a person does: the file, which leads to the page.
+    const { file } = await here.address();
+    await page.goto('file://' + file);
+    await page.waitForFunction(() => /question/i.test(document.getElementById('state')?.textContent ?? ''));
+    await until('the file to go', () => !existsSync(file));
+    return page;
+  };
   try {
-    const port = await until('the server', () => existsSync(join(folder, 'page.port')) && readFileSync(join(folder, 'page.port'), 'utf8').trim());
-    const ask = (session, tool, given, seconds = 60, ...files) => new Promise(done => {
-      asked.push(execFile(asker, [home, session, tool, typeof given === 'string' ? given : JSON.stringify(given), String(seconds), ...files],
-        (error, out, err) => done(out.trim() || err.trim() || String(error))));
-    });
-    /** The address with its code, out of the file that `policy approvals` writes. */
-    const address = async () => {
-      const opener = spawn(policy, ['approvals', '--home', home], { stdio: 'ignore', env: { PATH: process.env.PATH } });
-      asked.push(opener);
-      const name = await until('the file', () => readdirSync(folder).find(name => /^open-.*\.html$/.test(name)));
-      const file = join(folder, name);
-      return { file, url: readFileSync(file, 'utf8').match(/url=([^"]+)"/)[1] };
-    };
-    const open = async (options = {}) => {
-      const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
-      contexts.push(context);
-      const page = await context.newPage();
-      page.wrong = [];
-      page.on('console', said => { if (said.type() === 'error') page.wrong.push(said.text()); });
-      page.on('pageerror', error => page.wrong.push(String(error)));
-      // As a person does: the file, which leads to the page.
-      const { file } = await address();
-      await page.goto('file://' + file);
-      await page.waitForFunction(() => /question/i.test(document.getElementById('state')?.textContent ?? ''));
-      await until('the file to go', () => !existsSync(file));
-      return page;
-    };
-    await run({ home, port, ask, address, open, origin: `http://127.0.0.1:${port}` });
+    await run({ ...here, open });
   } finally {
     for (const context of contexts) await context.close();
-    for (const child of asked) child.kill();
-    server.kill();
-    await wait(50);
-    rmSync(home, { recursive: true, force: true });
   }
-}
+});
 
 const button = (page, name, at = 0) => page.locator('.card').nth(at).getByRole('button', { name, exact: true });
-const armed = (page, name, at = 0) => until(`${name} to be armed`, async () => (await button(page, name, at).getAttribute('aria-disabled')) === null);
-const shot = async (page, name) => { if (shots) { mkdirSync(shots, { recursive: true }); await page.screenshot({ path: join(shots, `${kind}-${name}.png`), fullPage: true }); } };
+const armed = async (page, name, at = 0) => {
+  await button(page, name, at).scrollIntoViewIfNeeded();
+  await until(`${name} to be armed`, async () => (await button(page, name, at).getAttribute('aria-disabled')) === null);
+};
+const shot = async (page, name) => { if (shots) { mkdirSync(shots, { recursive: true }); await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true }); } };
 
 test('approve once', () => machine(async ({ ask, open }) => {
   const page = await open();
@@ -123,6 +89,32 @@ test('a click within 700 ms does nothing, nor one that a script makes', () => ma
   await yes.evaluate(button => button.click());
   assert.equal(await page.locator('.card.closed').count(), 0);
   await click();
+  assert.equal(await answer, 'approved once');
+}));
+
+test('a press that began within 700 ms answers nothing, whenever it ends', () => machine(async ({ ask, open }) => {
+  const page = await open();
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 3600_000);
+  const answer = ask('s', 'bash', { command: 'ls' }, 600);
+  await page.waitForSelector('.card');
+  const yes = button(page, 'Approve once');
+  const arms = () => until('the arming', async () => { await page.clock.runFor(100); return (await yes.getAttribute('aria-disabled')) === null; });
+  const box = await yes.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await arms();
+  await page.mouse.up();
+  assert.equal(await page.locator('.card.closed').count(), 0, 'the pointer');
+  // The same with a key, in a page that lost the focus and has it again.
+  await page.evaluate(() => dispatchEvent(new Event('blur')));
+  assert.equal(await yes.getAttribute('aria-disabled'), 'true');
+  await yes.focus();
+  await page.keyboard.down('Space');
+  await arms();
+  await page.keyboard.up('Space');
+  assert.equal(await page.locator('.card.closed').count(), 0, 'the key');
+  await page.keyboard.press('Space');
   assert.equal(await answer, 'approved once');
 }));
 
@@ -307,23 +299,94 @@ test('another site, another port of this machine, and frames are refused', () =>
   }
 }));
 
-test('nothing is clipped at 400 px, light and dark', () => machine(async ({ ask, open }) => {
+/** Elements that stand out to the right, or whose content does. */
+const clipped = page => page.evaluate(() => [...document.querySelectorAll('*')]
+  .filter(element => !element.matches('#news') && (element.getBoundingClientRect().right > innerWidth + 0.5 || element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0))
+  .map(element => element.tagName + '.' + element.className));
+
+test('nothing is clipped at 400 and 1200 px, light and dark', () => machine(async ({ ask, note, open }) => {
   const long = 'x'.repeat(400);
-  for (const colorScheme of ['light', 'dark']) {
-    const page = await open({ viewport: { width: 400, height: 800 }, colorScheme });
-    void ask(`a-session-with-a-long-name-${long}`, 'write_file', { path: `/tmp/${long}`, command: 'git push --force origin main', content: 'a\nb' });
-    await page.waitForSelector('.card');
-    await armed(page, 'Deny').catch(() => {});
-    const wide = await page.evaluate(() => [...document.querySelectorAll('*')]
-      .filter(element => !element.matches('#news') && (element.getBoundingClientRect().right > innerWidth + 0.5 || element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0))
-      .map(element => element.tagName + '.' + element.className));
-    assert.deepEqual(wide, []);
-    for (const name of ['Deny', 'Approve once', 'Approve for this session']) {
-      const box = await button(page, name).boundingBox();
-      assert.ok(box.height >= 44 && box.x >= 0 && box.x + box.width <= 400, name);
+  void ask('s', 'bash', { command: 'git push --force origin main', description: 'Push the branch', timeout: 120000 }, 600);
+  void ask(`a-session-with-a-long-name-${long}`, 'write_file', { path: `/tmp/${long}`, command: 'git push --force origin main', content: 'a\nb' }, 600);
+  void ask('rules', `a_tool_with_a_long_name_${long}`, { url: `https://example.com/${long}`, list: [1, { deep: [true, null] }] }, 600);
+  await note('~/.config/policy/agent.policy', `unknown keyword \`alow\`${long}`);
+  for (const width of [400, 1200]) {
+    for (const colorScheme of ['light', 'dark']) {
+      const page = await open({ viewport: { width, height: 800 }, colorScheme });
+      await page.locator('.card').nth(2).waitFor();
+      await page.getByText('Error in').waitFor();
+      assert.deepEqual(await clipped(page), []);
+      for (let at = 0; at < 3; at += 1) {
+        for (const name of ['Deny', 'Approve once', 'Approve for this session']) {
+          const box = await button(page, name, at).boundingBox();
+          assert.ok(box.height >= 44 && box.x >= 0 && box.x + box.width <= width, name);
+        }
+        await armed(page, 'Approve once', at);
+      }
+      await page.evaluate(() => scrollTo(0, 0));
+      await shot(page, `all-${width}-${colorScheme}`);
+      if (shots) await page.screenshot({ path: join(shots, `top-${width}-${colorScheme}.png`) });
+      await page.context().close();
     }
-    await shot(page, `narrow-${colorScheme}`);
   }
+}));
+
+test('a policy with errors is told, moves nothing, and goes', () => machine(async ({ ask, note, open }) => {
+  const page = await open();
+  const answer = ask('s', 'bash', { command: 'ls' });
+  await armed(page, 'Deny');
+  const stood = await page.locator('.card').boundingBox();
+  await note('~/agent.policy', 'unknown keyword `alow` <b>x</b>');
+  const notices = page.getByRole('complementary', { name: 'Policies with errors' });
+  await notices.waitFor();
+  const told = await notices.textContent();
+  for (const part of ['agent.policy:7', '~/agent.policy', 'unknown keyword `alow` <b>x</b>', 'write `allow`', 'policy::parse::unknown-keyword', 'holds until', 'one more error']) {
+    assert.ok(told.includes(part), `${part}: ${told}`);
+  }
+  assert.match(await page.locator('#news').textContent(), /A policy has an error/);
+  assert.deepEqual(await page.locator('.card').boundingBox(), stood);
+  await note('~/agent.policy');
+  await notices.waitFor({ state: 'hidden' });
+  assert.deepEqual(await page.locator('.card').boundingBox(), stood);
+  await armed(page, 'Deny');
+  await button(page, 'Deny').click();
+  assert.equal(await answer, 'denied');
+  assert.deepEqual(page.wrong, []);
+}));
+
+test('fifty questions of fifty sessions', () => machine(async ({ ask, open }) => {
+  const page = await open();
+  const answers = [];
+  for (let n = 0; n < 50; n += 1) answers.push(ask(`s${n}`, 'bash', { command: `echo ${n}` }, 600));
+  await page.waitForFunction(() => document.title.startsWith('(50)'), null, { timeout: 60000 });
+  assert.equal(await page.locator('.card').count(), 50);
+  const at = await page.evaluate(() => [...document.querySelectorAll('.card')].findIndex(card => card.textContent.includes('"echo 49"')));
+  await armed(page, 'Approve once', at);
+  await button(page, 'Approve once', at).click();
+  assert.equal(await answers[49], 'approved once');
+  await page.waitForFunction(() => document.title.startsWith('(49)'));
+  // One more comes to the end while the others wait.
+  const last = ask('t', 'bash', { command: 'more' }, 600);
+  await page.waitForFunction(() => document.title.startsWith('(50)'));
+  await armed(page, 'Deny', 50);
+  await button(page, 'Deny', 50).click();
+  assert.equal(await last, 'denied');
+  assert.deepEqual(page.wrong, []);
+}));
+
+test('nearly two megabytes of hostile arguments are shown whole', () => machine(async ({ ask, home, open }) => {
+  const page = await open();
+  const file = join(home, 'large.json');
+  writeFileSync(file, JSON.stringify({ a: '\u202eab\u200b<b>'.repeat(170_000) + 'the end', b: '\u0000\u001b[31m' }));
+  void ask('s', 'bash', `@${file}`, 600);
+  await page.waitForSelector('.card', { timeout: 60000 });
+  const text = await page.locator('.card pre').last().textContent();
+  assert.ok(text.includes('the end') && text.split('⟨U+202E⟩').length === 170_001 && !/[\u202e\u200b\u0000\u001b]/.test(text));
+  assert.ok(await page.evaluate(() => document.querySelectorAll('*').length) < 20_000);
+  await armed(page, 'Deny');
+  await button(page, 'Deny').click();
+  await page.getByText('Denied.').waitFor();
+  assert.deepEqual(page.wrong, []);
 }));
 
 test('the terminal answers the same questions, and the page follows', () => machine(async ({ home, ask, open }) => {

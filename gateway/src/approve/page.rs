@@ -4,7 +4,7 @@
 //! text, never as markup.
 
 use super::shown::{Look, laid_out, pieces};
-use policy_approvals::{Open, Said};
+use policy_approvals::{Notice, Question, Said};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -41,17 +41,12 @@ pub(crate) fn headers() -> Vec<(&'static str, String)> {
 }
 
 /// A question as the page shows it.
-pub(crate) fn card(open: &Open) -> Value {
-    let asked = &open.question;
+pub(crate) fn card(asked: &Question) -> Value {
     let mut marks: Vec<String> = asked.shown.marked.clone();
     marks.extend(asked.said.iter().map(|said| said.matched.clone()));
     // In the arguments a value stands as JSON writes it.
     let written: Vec<String> = marks.iter().map(|mark| as_json(mark)).collect();
     json!({
-        "id": open.id,
-        "asked": open.asked,
-        "waits": open.waits,
-        "closes": open.closes,
         "host": parts(&asked.host, &[]),
         "session": parts(&asked.session, &[]),
         "actor": parts(&asked.actor, &[]),
@@ -62,7 +57,7 @@ pub(crate) fn card(open: &Open) -> Value {
         "cwd": parts(&asked.cwd.to_string_lossy(), &[]),
         "said": asked.said.iter().map(said).collect::<Vec<Value>>(),
         "commands": asked.shown.commands.iter().map(|command| parts(command, &marks)).collect::<Vec<Value>>(),
-        "diff": asked.shown.diff.lines().map(change).collect::<Vec<Value>>(),
+        "diff": diff(&asked.shown.diff),
         "executes": asked.operands.iter().map(|(path, _)| parts(&path.to_string_lossy(), &[])).collect::<Vec<Value>>(),
         "pageOnly": asked.page_only,
     })
@@ -80,15 +75,40 @@ fn said(said: &Said) -> Value {
     })
 }
 
-/// A line of a diff, with what it does.
-fn change(line: &str) -> Value {
-    let kind = match line.chars().next() {
-        Some('+') => "added",
-        Some('-') => "removed",
-        Some('@') => "place",
-        _ => "same",
-    };
-    json!({ "kind": kind, "text": parts(line, &[]) })
+/// Lines of a diff, those of one kind behind each other together. Not by `lines`, which takes a carriage return for an end.
+fn diff(text: &str) -> Value {
+    let mut out: Vec<(&str, String)> = Vec::new();
+    for line in text.split('\n').filter(|_| !text.is_empty()) {
+        let kind = match line.chars().next() {
+            Some('+') => "added",
+            Some('-') => "removed",
+            Some('@' | '\\' | '…') => "place",
+            _ => "same",
+        };
+        match out.last_mut().filter(|(last, _)| *last == kind) {
+            Some((_, lines)) => {
+                lines.push('\n');
+                lines.push_str(line);
+            }
+            None => out.push((kind, line.to_owned())),
+        }
+    }
+    out.iter().map(|(kind, lines)| json!({ "kind": kind, "text": parts(lines, &[]) })).collect()
+}
+
+/// A notice as the page shows it.
+pub(crate) fn notice(notice: &Notice) -> Value {
+    let plain = |text: &str| parts(text, &[]);
+    json!({
+        "file": plain(&notice.file),
+        "place": plain(&notice.place),
+        "code": plain(&notice.code),
+        "message": plain(&notice.message),
+        "help": plain(&notice.help),
+        "more": notice.more,
+        "since": notice.since,
+        "until": notice.until,
+    })
 }
 
 /// Pieces as the page reads them: `[text, look]`.

@@ -6,7 +6,7 @@
 use super::code::Tokens;
 use super::guard::{Asked, OPEN, refused};
 use super::open::{at_port, lock_file, port_file, windows};
-use super::page::{card, headers, page};
+use super::page::{card, headers, notice, page};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
@@ -14,9 +14,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
-use policy_approvals::{Channel, Store, Unanswered, Verdict};
+use policy_approvals::{Brief, Channel, Store, Unanswered, Verdict};
 use policy_engine::places::Folders;
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -41,8 +42,21 @@ const LOCK_WITHIN: Duration = Duration::from_millis(500);
 struct News {
     /// Another one for other news.
     seen: u64,
-    cards: Arc<Vec<Value>>,
+    cards: Arc<Vec<Card>>,
+    notices: Arc<Vec<Value>>,
     error: Option<String>,
+}
+
+/// A question as it is sent, made once: pages that have it hear only how long it waits.
+#[derive(Clone, PartialEq, Eq)]
+struct Card {
+    /// The news that brought it.
+    since: u64,
+    id: String,
+    asked: i64,
+    waits: i64,
+    closes: i64,
+    json: Arc<str>,
 }
 
 struct Server {
@@ -129,12 +143,14 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         let before = version;
         // What closes by its time changes no file.
         let due = looked.elapsed() > Duration::from_secs(1);
+        let cards = tell.borrow().cards.clone();
+        let seen = tell.borrow().seen;
         let (back, found) = blocking(move || {
             let mut held = held;
             let now = store.changes(&mut held);
             let read = now.and_then(|now| {
                 let same = before == Some(now) && !due;
-                Ok((now, if same { None } else { Some(store.open_questions()?) }))
+                Ok((now, if same { None } else { Some(read(&store, &cards, seen + 1)?) }))
             });
             (held, read)
         })
@@ -143,15 +159,15 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         held = back;
         let open = now() - server.heard.load(Ordering::Relaxed) < PAGE_OPEN_MS;
         match found {
-            Ok((now_version, questions)) => {
+            Ok((now_version, found)) => {
                 version = Some(now_version);
-                if let Some(questions) = questions {
+                if let Some((cards, notices)) = found {
                     looked = Instant::now();
-                    if !questions.is_empty() {
+                    if !cards.is_empty() {
                         needed = Instant::now();
                     }
-                    let waits = questions.iter().filter(|open| open.waits > now());
-                    let last = waits.map(|open| open.asked).max().unwrap_or_default();
+                    let waits = cards.iter().filter(|card| card.waits > now());
+                    let last = waits.map(|card| card.asked).max().unwrap_or_default();
                     let lately = opened.is_some_and(|at| at.elapsed() < OPENS_EVERY);
                     if !open && last > newest && !lately && windows() {
                         opened = Some(Instant::now());
@@ -163,12 +179,12 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
                     } else if open {
                         newest = newest.max(last);
                     }
-                    tell_news(&tell, questions.iter().map(card).collect(), None);
+                    tell_news(&tell, cards, notices, None);
                 }
             }
             Err(error) => {
                 version = None;
-                tell_news(&tell, Vec::new(), Some(error));
+                tell_news(&tell, Vec::new(), Vec::new(), Some(error));
             }
         }
         if open {
@@ -182,14 +198,44 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
     }
 }
 
-fn tell_news(tell: &watch::Sender<News>, cards: Vec<Value>, error: Option<String>) {
+/// What is open now; only questions that no card is known of are read whole.
+fn read(store: &Store, cards: &[Card], since: u64) -> Result<(Vec<Card>, Vec<Value>), String> {
+    let known = |id: &str| cards.iter().find(|card| card.id == id);
+    let open = store.open_besides(&|id| known(id).is_some())?;
+    let made = open.into_iter().filter_map(|open| {
+        let Brief { id, asked, waits, closes, question } = open;
+        let (since, json) = match (known(&id), question) {
+            (Some(card), _) => (card.since, card.json.clone()),
+            (None, Some(question)) => (since, Arc::from(card(&question).to_string())),
+            (None, None) => return None,
+        };
+        Some(Card { since, id, asked, waits, closes, json })
+    });
+    Ok((made.collect(), store.notices()?.iter().map(notice).collect()))
+}
+
+fn tell_news(tell: &watch::Sender<News>, cards: Vec<Card>, notices: Vec<Value>, error: Option<String>) {
     tell.send_if_modified(|news| {
-        if *news.cards == cards && news.error == error && news.seen > 1 {
+        if *news.cards == cards && *news.notices == notices && news.error == error && news.seen > 1 {
             return false;
         }
-        *news = News { seen: news.seen + 1, cards: Arc::new(cards), error };
+        *news = News { seen: news.seen + 1, cards: Arc::new(cards), notices: Arc::new(notices), error };
         true
     });
+}
+
+/// The news for a page that has seen some: whole are only the cards that it has not.
+fn written(news: &News, seen: u64) -> String {
+    let mut out = format!("{{\"seen\":\"{}\",\"now\":{},\"questions\":[", news.seen, now());
+    for (number, card) in news.cards.iter().enumerate() {
+        let comma = if number > 0 { "," } else { "" };
+        let Card { since, id, waits, closes, json, .. } = card;
+        let json = if *since > seen { json } else { "null" };
+        let id = Value::from(id.as_str());
+        let _ = write!(out, "{comma}{{\"id\":{id},\"waits\":{waits},\"closes\":{closes},\"card\":{json}}}");
+    }
+    let _ = write!(out, "],\"notices\":{}}}", Value::from(news.notices.to_vec()));
+    out
 }
 
 /// Every request goes through this, and every answer gets the headers here.
@@ -267,10 +313,10 @@ async fn questions(State(server): State<Arc<Server>>, RawQuery(query): RawQuery)
     let _ = tokio::time::timeout(NEWS_WITHIN, other).await;
     server.heard.store(now(), Ordering::Relaxed);
     let news = news.borrow().clone();
-    told(&match news.error {
-        Some(error) => json!({ "error": error }),
-        None => json!({ "seen": news.seen.to_string(), "now": now(), "questions": *news.cards }),
-    })
+    match &news.error {
+        Some(error) => told(&json!({ "error": super::shown::plain(error) })),
+        None => ([(header::CONTENT_TYPE, "application/json")], written(&news, seen)).into_response(),
+    }
 }
 
 async fn answer(State(server): State<Arc<Server>>, body: Bytes) -> Response {

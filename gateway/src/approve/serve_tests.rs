@@ -3,7 +3,7 @@
 //! INVARIANT: spoken over the socket, header by header; nothing of the server is looked at.
 
 use super::*;
-use policy_approvals::{Answer, Asked as Waits, Question, RunId, Said, Shown, Ticket};
+use policy_approvals::{Answer, Asked as Waits, Notice, Question, RunId, Said, Shown, Ticket};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
@@ -113,11 +113,20 @@ fn a_question_is_answered_on_the_page() {
     let ticket = asked(&store, &ask);
     let seen = first["seen"].as_str().unwrap();
     let second = body(&page.get(&format!("/questions?seen={seen}"), &held).1);
-    let card = &second["questions"][0];
+    let one = &second["questions"][0];
+    let card = &one["card"];
     assert_eq!(card["tool"], json!([["write", 0], ["⟨U+202E⟩", 2]]));
     assert_eq!(card["arguments"], json!([["{\n  \"path\": \"", 0], ["a\\\"b", 1], ["\"\n}", 0]]));
     assert_eq!(card["diff"][0]["kind"], "added");
-    let id = card["id"].as_str().unwrap();
+    let id = one["id"].as_str().unwrap();
+    // What a page has is not sent again.
+    let other = asked(&store, &question("{}"));
+    let seen = second["seen"].as_str().unwrap();
+    let third = body(&page.get(&format!("/questions?seen={seen}"), &held).1);
+    assert_eq!((&third["questions"][0]["id"], &third["questions"][0]["card"]), (&json!(id), &json!(null)));
+    assert_eq!(third["questions"][1]["card"]["tool"], card["tool"]);
+    assert_eq!(body(&page.get("/questions?seen=", &held).1)["questions"][0]["card"], *card);
+    store.cancel(&other).unwrap();
     for wrong in ["", "{}", "[]", &format!("{{\"id\":\"{id}\",\"verdict\":\"yes\"}}")] {
         assert_eq!(page.post("/answer", &held, wrong).0, 400, "{wrong}");
     }
@@ -128,6 +137,24 @@ fn a_question_is_answered_on_the_page() {
     assert_eq!(body(&page.post("/answer", &held, &said).1)["closed"], true, "once");
     assert!(matches!(store.wait(&ticket, Instant::now()), Answer::Approved(_)));
     assert!(store.take(&ask) && !store.take(&ask));
+}
+
+#[test]
+fn a_policy_with_errors_is_told_until_it_has_none() {
+    let page = page_of("noticed");
+    let store = Store::open(&page.folders).unwrap();
+    let held = format!("x-policy-token: {}\r\n", page.token());
+    let first = body(&page.get("/questions?seen=", &held).1);
+    assert_eq!(first["notices"], json!([]));
+    let notice = Notice { file: "a\u{202e}.policy".to_owned(), since: 5, until: 9, ..Notice::default() };
+    store.note(&[notice], &[]).unwrap();
+    let second = body(&page.get(&format!("/questions?seen={}", first["seen"].as_str().unwrap()), &held).1);
+    let told = &second["notices"][0];
+    assert_eq!(told["file"], json!([["a", 0], ["⟨U+202E⟩", 2], [".policy", 0]]));
+    assert_eq!((&told["since"], &told["until"]), (&json!(5), &json!(9)));
+    store.note(&[], &["a\u{202e}.policy".to_owned()]).unwrap();
+    let third = body(&page.get(&format!("/questions?seen={}", second["seen"].as_str().unwrap()), &held).1);
+    assert_eq!(third["notices"], json!([]));
 }
 
 #[test]

@@ -25,25 +25,35 @@ pub struct Piece {
 
 /// Most places that are marked.
 const MOST_MARKS: usize = 500;
+/// Most pieces that stand out: a page with a million of them would not be one. The rest is written the same and does not.
+const MOST_ODD: usize = 5000;
 
 /// The pieces of a text in which some values are marked.
 pub fn pieces(text: &str, marks: &[String]) -> Vec<Piece> {
     let marked = places(text, marks);
     let mut marked = marked.iter().peekable();
     let mut pieces: Vec<Piece> = Vec::new();
-    let mut before = None;
+    let (mut before, mut stood) = (None, 0);
     let mut chars = text.char_indices().peekable();
     while let Some((at, letter)) = chars.next() {
         while marked.next_if(|(_, to)| *to <= at).is_some() {}
         let within = marked.peek().is_some_and(|(from, _)| *from <= at);
         let after = chars.peek().map(|(_, next)| *next);
-        if odd(letter) || look_alike(letter, before, after) {
-            pieces.push(Piece { text: number(letter), look: Look::Odd });
-        } else {
-            let look = if within { Look::Marked } else { Look::Plain };
-            match pieces.last_mut() {
-                Some(last) if last.look == look => last.text.push(letter),
-                _ => pieces.push(Piece { text: letter.to_string(), look }),
+        let strange = odd(letter) || look_alike(letter, before, after);
+        let look = match within {
+            _ if strange && stood < MOST_ODD => Look::Odd,
+            true => Look::Marked,
+            false => Look::Plain,
+        };
+        if pieces.last().is_none_or(|last| last.look != look) {
+            stood += usize::from(look == Look::Odd);
+            pieces.push(Piece { text: String::new(), look });
+        }
+        if let Some(last) = pieces.last_mut() {
+            if strange {
+                last.text.push_str(&number(letter));
+            } else {
+                last.text.push(letter);
             }
         }
         before = Some(letter);
@@ -187,6 +197,15 @@ mod tests {
             looks("a\u{7}b", &["a\u{7}b"]),
             [marked("a"), ("⟨U+0007⟩".to_owned(), Look::Odd), marked("b")]
         );
+    }
+
+    #[test]
+    fn a_text_of_odd_letters_has_few_pieces() {
+        assert_eq!(looks("\u{7}\u{8}", &[]), [("⟨U+0007⟩⟨U+0008⟩".to_owned(), Look::Odd)]);
+        let many = pieces(&"\u{202e}a".repeat(700_000), &["a".to_owned()]);
+        assert!(many.len() < 3 * MOST_ODD, "{}", many.len());
+        let whole: String = many.into_iter().map(|piece| piece.text).collect();
+        assert_eq!(whole, "⟨U+202E⟩a".repeat(700_000));
     }
 
     #[test]

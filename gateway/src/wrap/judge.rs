@@ -6,6 +6,7 @@
 use crate::mcp::sessions::Record;
 use crate::wrap::ask::{Person, Said};
 use crate::wrap::gate::{Asked, Form};
+use crate::wrap::notice::{AGAIN, Notices};
 use crate::wrap::question;
 use policy_engine::cache::now_ns;
 use policy_engine::combine::{at_least_ask, step};
@@ -18,7 +19,7 @@ use policy_hosts::reply::{self, for_model};
 use policy_runtime::verdict::{Decision, Step};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Stack of the thread, bytes: what the main thread of a hook has.
@@ -122,11 +123,28 @@ struct Worker {
     /// For lists of tools: it asks and records nothing.
     lister: Option<Engine>,
     looked: Option<Instant>,
+    notices: Notices,
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
-    let mut worker = Worker { setting, engine: None, lister: None, looked: None };
-    while let Ok(work) = questions.recv() {
+    let mut worker =
+        Worker { setting, engine: None, lister: None, looked: None, notices: Notices::default() };
+    loop {
+        // While there is an error to take back, files are looked at without a call too.
+        let next = match worker.notices.any() {
+            true => questions.recv_timeout(AGAIN),
+            false => questions.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        let work = match next {
+            Ok(work) => work,
+            Err(RecvTimeoutError::Timeout) => {
+                let cwd = worker.setting.frame.cwd.clone();
+                let layers = worker.engine().layers_at(&cwd);
+                worker.notices.look(&layers, &worker.setting.folders);
+                continue;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         match work {
             Work::Decide(asked, back) => {
                 let _ = back.send(worker.decide(asked));
@@ -174,6 +192,7 @@ impl Worker {
     fn decide(&mut self, asked: Asked) -> Ruling {
         let call = asked.clone().call(&self.setting.frame);
         let mut answer = self.engine().decide(&call);
+        self.notices.look(&answer.layers, &self.setting.folders);
         settle(&mut answer, &asked);
         if self.setting.observe {
             observe(&mut answer);
@@ -186,6 +205,7 @@ impl Worker {
         let call = question.asked.clone().call(&self.setting.frame);
         self.looked = None;
         let mut answer = self.engine().decide(&call);
+        self.notices.look(&answer.layers, &self.setting.folders);
         settle(&mut answer, &question.asked);
         if answer.verdict.decision.without_host() == Decision::Ask {
             let now = question::of(&self.setting.asker, &call, &answer);
@@ -228,6 +248,7 @@ impl Worker {
         match answer.verdict.decision.without_host() {
             Decision::Allow => Ruling::Go,
             Decision::Ask => {
+                self.engine().read_texts(call, &mut answer);
                 let shown = question::of(&self.setting.asker, call, &answer);
                 Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason() }))
             }

@@ -3,8 +3,10 @@
 //! INVARIANT: everything that an approval holds for is made anew from the call and the files as they are now; the same call gives
 //! the same question.
 
+use crate::wrap::diff::diff;
 use policy_approvals::{Question, RunId, Said, Server, Shown, content};
 use policy_engine::decide::Answer;
+use policy_engine::touched::touched;
 use policy_hosts::call::Call;
 use policy_runtime::facts::{Access, Facts, TextRole};
 use policy_runtime::verdict::Step;
@@ -43,8 +45,8 @@ pub(crate) fn of(asker: &Asker, call: &Call, answer: &Answer) -> Question {
         operands: operands(&answer.facts),
         said: steps.iter().map(said).collect(),
         shown: Shown {
-            commands: answer.facts.scripts.iter().map(|script| script.text.clone()).collect(),
-            diff: diff(&answer.facts),
+            commands: commands(&answer.facts),
+            diff: change(&answer.facts),
             marked: steps.iter().map(|step| step.value.clone()).filter(|value| !value.is_empty()).collect(),
         },
         page_only: false,
@@ -65,7 +67,7 @@ fn said(step: &Step) -> Said {
         },
         reason: step.because.clone(),
         suggest: step.suggest.clone(),
-        matched: step.matched.clone(),
+        matched: step.value.clone(),
     }
 }
 
@@ -90,27 +92,43 @@ fn operands(facts: &Facts) -> Vec<(PathBuf, Option<[u8; 32]>)> {
     all.into_iter().map(|path| (path.clone(), content(&path))).collect()
 }
 
-/// What the call writes: lines that are new and lines that go.
-fn diff(facts: &Facts) -> String {
+/// The commands that were read in it, each with what it touches.
+fn commands(facts: &Facts) -> Vec<String> {
+    if facts.scripts.is_empty() && facts.commands.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = touched(facts);
+    // The tool stands above them.
+    lines.retain(|line| !line.starts_with("tool "));
+    cut(&mut lines);
+    lines
+}
+
+/// What the call writes.
+fn change(facts: &Facts) -> String {
     let mut out = Vec::new();
     for text in facts.texts.iter().filter(|text| text.role == TextRole::File) {
-        let name = text
-            .path
-            .and_then(|path| facts.paths.get(path as usize))
-            .map_or("", |path| path.written.as_str());
-        out.push(format!("+++ {name}"));
-        let kept: std::collections::HashSet<&str> = text.after.lines().collect();
-        let before = text.before.as_deref().unwrap_or_default();
-        out.extend(before.lines().filter(|line| !kept.contains(line)).map(|line| format!("-{line}")));
-        let new = text.added.iter().filter_map(|range| text.after.get(range.clone()));
-        out.extend(new.flat_map(str::lines).map(|line| format!("+{line}")));
+        let path = text.path.and_then(|path| facts.paths.get(path as usize));
+        let name = path.map_or("", |path| path.written.as_str()).replace('\n', "\u{2028}");
+        out.push(match text.before {
+            Some(_) => format!("@@ {name}"),
+            None => format!("@@ {name}, a new file"),
+        });
+        if !text.gap.is_empty() {
+            out.push(format!("… not all of it is known: {}", text.gap));
+        }
+        out.extend(diff(text.before.as_deref().unwrap_or_default(), &text.after));
     }
-    if out.len() > MOST_LINES {
-        let more = out.len() - MOST_LINES;
-        out.truncate(MOST_LINES);
-        out.push(format!("… {more} more lines; the arguments show all"));
-    }
+    cut(&mut out);
     out.join("\n")
+}
+
+fn cut(lines: &mut Vec<String>) {
+    if lines.len() > MOST_LINES {
+        let more = lines.len() - MOST_LINES;
+        lines.truncate(MOST_LINES);
+        lines.push(format!("… {more} more lines; the arguments show all"));
+    }
 }
 
 /// JSON with the keys of each object in order.

@@ -8,6 +8,10 @@
   const news = document.getElementById('news');
   const clear = document.getElementById('clear');
   const none = document.getElementById('none');
+  const head = document.getElementById('head');
+  const bar = document.getElementById('notices');
+  // Answered cards whose content is kept.
+  const KEPT = 30;
   let token = '';
   let seen = '';
   let ahead = 0;
@@ -42,13 +46,20 @@
   const open = () => [...cards.values()].filter(card => card.open);
   const say = text => { if (stateLine.textContent !== text) stateLine.textContent = text; };
 
-  // Buttons act only when they were in sight, unmoved, in a page that has the focus, for a while.
-  const watching = new IntersectionObserver(entries => {
-    for (const entry of entries) {
-      const card = cards.get(entry.target.dataset.id);
-      if (card) { card.inSight = entry.isIntersecting; arm(card); }
-    }
-  }, { threshold: 0.6 });
+  // Buttons act only when they were in sight, unmoved, in a page that has the focus, for a while. What lies under the head or the
+  // notices is not in sight.
+  let watching;
+  function watch() {
+    watching?.disconnect();
+    const rootMargin = '-' + head.offsetHeight + 'px 0px -' + bar.offsetHeight + 'px 0px';
+    watching = new IntersectionObserver(entries => {
+      for (const entry of entries) {
+        const card = cards.get(entry.target.dataset.id);
+        if (card) { card.inSight = entry.isIntersecting; arm(card); }
+      }
+    }, { threshold: 0.6, rootMargin });
+    for (const card of open()) watching.observe(card.keys);
+  }
   const disarm = card => {
     clearTimeout(card.timer);
     card.timer = 0;
@@ -69,13 +80,21 @@
   addEventListener('blur', again);
   addEventListener('focus', again);
   document.addEventListener('visibilitychange', again);
-  new ResizeObserver(() => {
+  const moved = new ResizeObserver(() => {
     for (const card of open()) {
-      const top = card.element.offsetTop;
+      const top = card.keys.getBoundingClientRect().top + scrollY;
       if (card.top !== undefined && card.top !== top) { disarm(card); arm(card); }
       card.top = top;
     }
-  }).observe(list);
+  });
+  moved.observe(list);
+  const edges = new ResizeObserver(() => {
+    document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
+    watch();
+  });
+  edges.observe(bar);
+  edges.observe(head);
+  moved.observe(head);
 
   const section = (into, title, content) => into.append(make('h3', '', title), content);
   const region = (name, content) => {
@@ -85,38 +104,35 @@
     return content;
   };
 
-  function build(question) {
+  function build(told) {
+    const { id, waits, closes, card: question } = told;
     const element = make('li', 'card');
-    const card = { id: question.id, element, open: true, armed: false, timer: 0, inSight: false, buttons: [], question };
+    const card = { id, waits, closes, element, open: true, armed: false, timer: 0, inSight: false, buttons: [], tool: question.tool };
     const title = put(make('h2'), question.tool);
-    title.id = 't' + question.id;
-    if (question.server) { title.append(' of '); put(title, question.server); }
+    title.id = 't' + id;
+    if (question.server) title.append(make('span', 'of', ' of '), put(make('span', 'of'), question.server));
     element.setAttribute('aria-labelledby', title.id);
     element.append(title);
-    const facts = make('p', 'facts');
-    const fact = (name, pieces) => {
-      if (empty(pieces)) return;
-      if (facts.hasChildNodes()) facts.append(' · ');
-      facts.append(name + ' ');
-      put(facts, pieces);
-    };
-    fact('host', question.host);
-    fact('session', question.session);
-    fact('agent', question.actor);
-    fact('in', question.cwd);
-    if (question.pinned) fact('pinned', [[question.pinned, 0]]);
-    element.append(facts);
     card.time = make('p', 'time');
     element.append(card.time);
+    const facts = make('dl', 'facts');
+    const fact = (name, pieces) => { if (!empty(pieces)) facts.append(make('dt', '', name), put(make('dd'), pieces)); };
+    fact('Folder', question.cwd);
+    fact('Host', question.host);
+    fact('Session', question.session);
+    fact('Agent', question.actor);
+    if (question.pinned) fact('Pin', [[question.pinned, 0]]);
+    element.append(facts);
 
     const said = make('ul', 'said');
     for (const line of question.said) {
       const item = make('li');
-      item.append(put(make('strong'), line.decision), ' by ', put(make('span'), line.rule));
+      const word = plain(line.decision);
+      item.append(put(make('span', 'word ' + (['ask', 'deny', 'allow'].includes(word) ? word : '')), line.decision), put(make('strong'), line.rule));
       if (!empty(line.place)) item.append(' ', put(make('span', 'place'), line.place));
-      if (!empty(line.reason)) item.append(': ', put(make('span'), line.reason));
-      if (!empty(line.matched)) item.append(' — looked at ', put(make('mark'), line.matched));
-      if (!empty(line.suggest)) item.append(make('br'), 'Instead: ', put(make('span'), line.suggest));
+      if (!empty(line.reason)) item.append(put(make('p'), line.reason));
+      if (!empty(line.matched)) item.append(make('p', '', make('span', 'small', 'Looked at '), put(make('mark'), line.matched)));
+      if (!empty(line.suggest)) item.append(make('p', '', make('span', 'small', 'Instead '), put(make('span'), line.suggest)));
       said.append(item);
     }
     section(element, 'What your policy says', said);
@@ -126,7 +142,7 @@
     if (question.commands.length) {
       const commands = make('pre');
       for (const command of question.commands) commands.append(put(make('span', 'line'), command));
-      section(agent, 'Commands in it', region('Commands', commands));
+      section(agent, 'Commands in it, as they were read', region('Commands', commands));
     }
     if (question.diff.length) {
       const diff = make('pre');
@@ -143,6 +159,7 @@
       section(agent, 'Files it runs; their content is checked again', region('Files', files));
     }
     element.append(agent);
+    card.agent = agent;
 
     const keys = make('div', 'keys');
     const key = (label, look, verdict) => {
@@ -151,9 +168,16 @@
       button.dataset.verdict = verdict;
       button.setAttribute('aria-disabled', 'true');
       button.setAttribute('aria-describedby', title.id);
-      button.addEventListener('click', event => { if (event.isTrusted && card.armed && !card.sent) answer(card, verdict); });
-      // A key that is held down answers nothing.
-      button.addEventListener('keydown', event => { if (event.repeat) event.preventDefault(); });
+      // A press that began before it was armed answers nothing, whenever it ends; nor does a key that is held down.
+      let early = false;
+      const press = () => { early = !card.armed; };
+      button.addEventListener('pointerdown', press);
+      button.addEventListener('keydown', event => { if (event.repeat) event.preventDefault(); else press(); });
+      button.addEventListener('click', event => {
+        const begun = !early;
+        early = false;
+        if (event.isTrusted && begun && card.armed && !card.sent) answer(card, verdict);
+      });
       card.buttons.push(button);
       keys.append(button);
     };
@@ -163,7 +187,7 @@
     card.keys = keys;
     card.told = make('p', 'told');
     card.told.setAttribute('role', 'status');
-    keys.dataset.id = question.id;
+    keys.dataset.id = id;
     element.append(keys, make('p', 'note', 'For this session: identical calls, with the same arguments, until the server or session ends.'), card.told);
     return card;
   }
@@ -183,9 +207,16 @@
     card.time.textContent = '';
     card.element.style.minHeight = height + 'px';
     clear.classList.remove('away');
+    // A page that stays open for days keeps what was answered lately.
+    const closed = [...cards.values()].filter(other => !other.open && other.agent.hasChildNodes());
+    if (closed.length > KEPT) {
+      const oldest = closed[0];
+      oldest.element.style.height = oldest.element.offsetHeight + 'px';
+      oldest.agent.replaceChildren();
+    }
     if (held) {
       const next = open()[0];
-      if (next) { next.buttons[0].focus({ preventScroll: true }); next.element.scrollIntoView({ block: 'nearest' }); }
+      if (next) { next.buttons[0].focus({ preventScroll: true }); next.keys.scrollIntoView({ block: 'nearest' }); }
       else { clear.focus({ preventScroll: true }); }
     }
   }
@@ -221,7 +252,7 @@
   function tick() {
     const now = Date.now() + ahead;
     for (const card of open()) {
-      const { waits, closes } = card.question;
+      const { waits, closes } = card;
       const text = now < waits ? 'The call waits ' + clock(waits - now)
         : 'The call was denied, since nobody answered. An approval now counts once for an identical call; ' + clock(closes - now) + ' left';
       if (card.time.textContent !== text) card.time.textContent = text;
@@ -229,14 +260,46 @@
   }
   setInterval(tick, 500);
 
+  const hour = time => new Date(time - ahead).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  let noticed = '[]';
+  /** Policies that cannot be used as they are now. */
+  function tell(notices) {
+    const text = JSON.stringify(notices);
+    if (text === noticed) return;
+    noticed = text;
+    const open = bar.querySelector('details')?.open ?? innerWidth > 700;
+    bar.replaceChildren();
+    for (const notice of notices) {
+      const told = make('details');
+      told.open = open;
+      told.append(make('summary', '', 'Error in ', put(make('span'), empty(notice.place) ? notice.file : notice.place)));
+      const where = make('p', '', put(make('code'), notice.file), ' cannot be used since ' + hour(notice.since));
+      if (!empty(notice.message)) where.append(': ', put(make('strong'), notice.message));
+      told.append(where);
+      if (!empty(notice.help)) told.append(make('p', '', 'Help: ', put(make('span'), notice.help)));
+      told.append(make('p', '', notice.until > 0
+        ? 'The policy as it was before holds until ' + hour(notice.until) + '; what it allows is asked here.'
+        : 'It holds for nothing, and calls are denied until it is mended.'));
+      const small = make('p', 'small', put(make('span'), notice.code));
+      if (notice.more > 0) small.append(empty(notice.code) ? '' : ' · ', notice.more === 1 ? 'and one more error' : 'and ' + notice.more + ' more errors');
+      if (small.textContent) told.append(small);
+      bar.append(told);
+    }
+    bar.hidden = notices.length === 0;
+    if (notices.length) news.textContent = 'A policy has an error: ' + plain(notices[0].file) + '. ' + plain(notices[0].message);
+    else news.textContent = 'All policies can be used again.';
+  }
+
   function show(told) {
     ahead = told.now - Date.now();
+    tell(told.notices);
     const there = new Set();
     const fresh = [];
     for (const question of told.questions) {
       there.add(question.id);
       const known = cards.get(question.id);
-      if (known) { known.question = question; continue; }
+      if (known) { known.waits = question.waits; known.closes = question.closes; continue; }
+      if (!question.card) { seen = ''; continue; }
       const card = build(question);
       cards.set(card.id, card);
       list.append(card.element);
@@ -250,7 +313,7 @@
     counts();
     if (fresh.length) {
       const first = open()[0];
-      news.textContent = (fresh.length === 1 ? 'New question: ' : fresh.length + ' new questions, the first: ') + plain(fresh[0].question.tool);
+      news.textContent = (fresh.length === 1 ? 'New question: ' : fresh.length + ' new questions, the first: ') + plain(fresh[0].tool);
       if (first && (document.activeElement === document.body || document.activeElement === clear)) first.buttons[0].focus({ preventScroll: true });
     }
   }
@@ -292,6 +355,7 @@
     }
   }
 
+  watch();
   (async () => {
     if (!code) { say('Run “policy approvals” to open this page with its code.'); return; }
     try {

@@ -1,0 +1,229 @@
+//! `policy approvals` as a process: what is printed, and what is said where an answer is not taken.
+//!
+//! INVARIANT: questions are made by the store itself, in a home of the test's own.
+
+use crate::support::World;
+use policy_approvals::{
+    Asked, Channel, Notice, Question, RunId, Said, Server, Shown, Store, Ticket, Verdict,
+};
+use policy_engine::places::Folders;
+use std::path::PathBuf;
+use std::process::Output;
+use std::time::Duration;
+
+fn question(session: &str, tool: &str, arguments: &str) -> Question {
+    Question {
+        host: "h".to_owned(),
+        session: session.to_owned(),
+        actor: String::new(),
+        server: Some(Server { name: "files".to_owned(), source: String::new(), pin: String::new() }),
+        tool: tool.to_owned(),
+        arguments: arguments.to_owned(),
+        cwd: PathBuf::from("/p"),
+        tables: Vec::new(),
+        operands: Vec::new(),
+        said: vec![Said {
+            decision: "ask".to_owned(),
+            rule: "std/git/no-force-push".to_owned(),
+            place: "std/git.policy:41".to_owned(),
+            reason: "a forced push rewrites what others have".to_owned(),
+            suggest: "push to a branch of your own".to_owned(),
+            matched: "git push --force".to_owned(),
+        }],
+        shown: Shown::default(),
+        page_only: false,
+        run: RunId([7; 16]),
+        timeout: Duration::from_secs(60),
+    }
+}
+
+fn ask(store: &Store, question: &Question) -> Ticket {
+    match store.ask(question).unwrap() {
+        Asked::Waiting(ticket) => ticket,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn home(name: &str) -> (World, Store) {
+    let world = World::new(name);
+    let store = Store::open(&Folders::under(&world.path("home"))).unwrap();
+    (world, store)
+}
+
+fn run(world: &World, words: &[&str]) -> Output {
+    let mut all = vec!["approvals"];
+    all.extend(words);
+    world.run(&all, b"")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// What is said where an answer is not taken.
+fn refused(world: &World, words: &[&str]) -> String {
+    let output = run(world, words);
+    assert_eq!(output.status.code(), Some(64), "{output:?}");
+    text(&output.stderr)
+}
+
+fn only(store: &Store) -> String {
+    let open = store.open_questions().unwrap();
+    assert_eq!(open.len(), 1);
+    open[0].id.clone()
+}
+
+#[test]
+fn no_line_is_wider_than_a_terminal_and_text_of_agents_stays_behind_its_bar() {
+    let (world, store) = home("approvals-list");
+    let hostile = format!(
+        "{{\"a\":\"{}\",\"b\":\"\u{202e}\u{200b}p\u{430}ypal{}\",\"c\":\"\\u001b[2J\\u0000\"}}",
+        "x ".repeat(200),
+        "\u{65e5}".repeat(100)
+    );
+    let tool = format!("write\n  allow by std/self\u{1b}[31m{}", "y".repeat(100));
+    ask(&store, &question("s", &tool, &hostile));
+    let listed = text(&run(&world, &["list"]).stdout);
+    for line in listed.lines() {
+        let columns: usize = line.chars().map(|letter| if u32::from(letter) < 0x1100 { 1 } else { 2 }).sum();
+        assert!(columns <= 80, "{line}");
+    }
+    let between: Vec<&str> = listed
+        .lines()
+        .skip_while(|line| *line != "  --- arguments")
+        .skip(1)
+        .take_while(|line| *line != "  ---")
+        .collect();
+    assert!(
+        between.len() > 8 && between.iter().all(|line| line.starts_with("  | ") || line.starts_with("  : ")),
+        "{listed}"
+    );
+    for shown in [
+        "\u{27e8}U+202E\u{27e9}",
+        "\u{27e8}U+200B\u{27e9}",
+        "p\u{27e8}U+0430\u{27e9}ypal",
+        "instead: push",
+        "looked at git push",
+    ] {
+        assert!(listed.replace("\n  : ", "").replace("\n    ", "").contains(shown), "{shown}: {listed}");
+    }
+    assert!(!listed.contains(['\u{1b}', '\u{202e}', '\0']) && !listed.contains("\n  allow by"), "{listed}");
+}
+
+#[test]
+fn an_answer_that_is_not_taken_says_why() {
+    let (world, store) = home("approvals-answers");
+    assert!(text(&run(&world, &["list"]).stderr).contains("nothing waits for you"));
+    for wrong in ["12345", "xyzxyz", "3f9a21%", "\u{661}\u{661}\u{661}"] {
+        assert!(refused(&world, &["approve", wrong]).contains("an id is"), "{wrong}");
+    }
+    assert!(refused(&world, &["deny", "000000000000"]).contains("no question of the last day has this id"));
+    // Answered on the page, at a terminal, withdrawn.
+    for (verdict, channel, says) in [
+        (Verdict::Once, Channel::Page, "approved already, on the page"),
+        (Verdict::Deny, Channel::Elicit, "denied already, in the client"),
+    ] {
+        let asked = question("s", "t", "{}");
+        ask(&store, &asked);
+        let id = only(&store);
+        store.answer(&id, verdict, channel).unwrap();
+        assert!(refused(&world, &["approve", &id]).contains(says), "{says}");
+        let _ = store.take(&asked);
+    }
+    let withdrawn = ask(&store, &question("s", "t", "{}"));
+    let id = only(&store);
+    store.cancel(&withdrawn).unwrap();
+    assert!(refused(&world, &["deny", &id]).contains("it was withdrawn"));
+    // What runs has changed since.
+    let script = world.file("repo/run.sh", "echo good\n");
+    let operands = vec![(script.clone(), policy_approvals::content(&script))];
+    ask(&store, &Question { operands, ..question("s", "t", "{}") });
+    let id = only(&store);
+    world.file("repo/run.sh", "echo bad\n");
+    assert!(refused(&world, &["approve", &id]).contains("has changed since"));
+    assert!(refused(&world, &["approve", &id]).contains("it is closed"));
+    // Only the page.
+    ask(&store, &Question { page_only: true, ..question("s", "t", "{}") });
+    let id = only(&store);
+    assert!(refused(&world, &["approve", &id]).contains("on the page"));
+    let denied = run(&world, &["deny", &id.get(..6).unwrap().to_uppercase()]);
+    assert_eq!((denied.status.code(), text(&denied.stderr).trim()), (Some(0), "denied: t"));
+}
+
+#[test]
+fn of_answers_at_once_one_counts() {
+    let (world, store) = home("approvals-race");
+    for round in 0..4 {
+        let asked = question("s", "t", &format!("{{\"n\":{round}}}"));
+        ask(&store, &asked);
+        let id = only(&store);
+        let codes: Vec<Option<i32>> = std::thread::scope(|scope| {
+            let answers = [["approve", &id], ["deny", &id], ["approve", &id]].map(|words| {
+                let world = &world;
+                scope.spawn(move || run(world, &words).status.code())
+            });
+            answers.map(|answer| answer.join().unwrap()).to_vec()
+        });
+        let mut codes = codes;
+        codes.sort_unstable();
+        assert_eq!(codes, [Some(0), Some(64), Some(64)]);
+        let _ = store.take(&asked);
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_used_is_an_error_that_says_what_to_do() {
+    let broken = |name: &str, change: &dyn Fn(&std::path::Path)| {
+        let (world, store) = home(name);
+        ask(&store, &question("s", "t", "{}"));
+        let folder = world.path("home/.local/state/policy/approvals");
+        for end in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(folder.join(format!("questions.db{end}")));
+        }
+        change(&folder.join("questions.db"));
+        let (list, deny) = (refused(&world, &["list"]), refused(&world, &["deny", "0123456789"]));
+        assert!(list.contains("questions.db") && deny.contains("questions.db"), "{list} {deny}");
+        list
+    };
+    let damaged = broken("approvals-damaged", &|file| std::fs::write(file, "x".repeat(8192)).unwrap());
+    assert!(damaged.contains("until a person has removed it"), "{damaged}");
+    let newer = broken("approvals-newer", &|file| {
+        let mut bytes = std::fs::read(file).unwrap();
+        // The version of the user stands at byte 60 of the header.
+        bytes.splice(60..64, 99_u32.to_be_bytes());
+        std::fs::write(file, bytes).unwrap();
+    });
+    assert!(newer.contains("newer policy (version 99"), "{newer}");
+    let open = broken("approvals-open", &|file| {
+        std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o666)).unwrap();
+    });
+    assert!(open.contains("chmod 600"), "{open}");
+}
+
+#[test]
+fn a_policy_with_errors_is_listed() {
+    let (world, store) = home("approvals-notice");
+    let notice = Notice {
+        file: "~/.config/policy/agent.policy".to_owned(),
+        place: "agent.policy:7".to_owned(),
+        code: "policy::parse::unknown-keyword".to_owned(),
+        message: "unknown keyword `alow`".to_owned(),
+        help: "write `allow`".to_owned(),
+        more: 2,
+        since: 1,
+        until: i64::MAX,
+    };
+    store.note(&[notice], &[]).unwrap();
+    let listed = text(&run(&world, &["list"]).stdout).replace("\n    ", "");
+    for part in [
+        "agent.policy cannot be used",
+        "agent.policy:7: unknown keyword `alow` (policy::parse",
+        "help: write",
+        "and 2 more",
+        "is asked",
+    ] {
+        assert!(listed.contains(part), "{part}: {listed}");
+    }
+    let json = text(&run(&world, &["list", "--format", "json"]).stdout);
+    assert!(json.contains("\"notice\""), "{json}");
+}

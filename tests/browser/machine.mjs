@@ -1,0 +1,62 @@
+// A home of its own for a test in a browser: the server of the page, calls that ask, notices.
+//
+// INVARIANT: nothing of the user's is read or written, and nothing that was started is left behind.
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const target = process.env.CARGO_TARGET_DIR ?? join(root, 'target');
+export const policy = join(target, 'debug', 'policy');
+const asker = join(target, 'debug', 'examples', 'ask');
+const noticer = join(target, 'debug', 'examples', 'notice');
+const env = { PATH: process.env.PATH };
+
+/** Fails with the name of what has to be built or installed first. */
+export function missing(program) {
+  for (const file of [policy, asker, noticer, program]) assert.ok(existsSync(file), `${file} is missing`);
+}
+
+export const wait = time => new Promise(done => setTimeout(done, time));
+export async function until(what, look) {
+  for (let tries = 0; tries < 600; tries += 1) {
+    const found = await look();
+    if (found) return found;
+    await wait(50);
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+/** A home with a server, and the means to ask and to find the address of the page. */
+export async function home(run) {
+  const home = mkdtempSync(join(tmpdir(), 'policy-page-'));
+  const folder = join(home, '.local/state/policy/approvals');
+  const server = spawn(policy, ['approvals', 'serve', '--home', home], { stdio: 'ignore', env });
+  const started = [];
+  const tell = (program, words) => new Promise(done => {
+    started.push(execFile(program, words, { env, maxBuffer: 1 << 26 }, (error, out, err) => done(out.trim() || err.trim() || (error ? String(error) : ''))));
+  });
+  try {
+    const port = await until('the server', () => existsSync(join(folder, 'page.port')) && readFileSync(join(folder, 'page.port'), 'utf8').trim());
+    const ask = (session, tool, given, seconds = 60, ...files) =>
+      tell(asker, [home, session, tool, typeof given === 'string' ? given : JSON.stringify(given), String(seconds), ...files]);
+    const note = (file, ...message) => tell(noticer, [home, file, ...message]).then(said => assert.equal(said, ''));
+    /** The address with its code, out of the file that `policy approvals` writes. */
+    const address = async () => {
+      started.push(spawn(policy, ['approvals', '--home', home], { stdio: 'ignore', env }));
+      const name = await until('the file', () => readdirSync(folder).find(name => /^open-.*\.html$/.test(name)));
+      const file = join(folder, name);
+      return { file, url: await until('the address', () => readFileSync(file, 'utf8').match(/url=([^"]+)"/)?.[1]) };
+    };
+    await run({ home, port, ask, note, address, origin: `http://127.0.0.1:${port}` });
+  } finally {
+    for (const child of started) child.kill();
+    server.kill();
+    await wait(50);
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
