@@ -594,7 +594,7 @@ impl AuditArgs {
 pub(crate) enum AuditCommand {
     /// Look for lines that were changed, removed, moved, added or cut off.
     #[command(
-        after_help = "Examples:\n  policy audit verify\n  policy audit verify log.jsonl --anchors journal.json\n  journalctl -o json -t policy > journal.json"
+        after_help = "Examples:\n  policy audit verify\n  policy audit verify log.jsonl --anchors journal.json\n  journalctl --all -o json -t policy > journal.json"
     )]
     Verify(AuditVerifyArgs),
     /// Look for tool calls in transcripts of Claude Code that the log does not have.
@@ -634,12 +634,13 @@ pub(crate) struct AuditSignArgs {
 pub(crate) struct AuditVerifyArgs {
     /// The audit file; the logs beside it that were put aside belong to it.
     pub(crate) file: Option<PathBuf>,
-    /// Anchors as `journalctl -o json -t policy` writes them; by default the journal of this machine is asked.
+    /// Anchors as `journalctl --all -o json -t policy` or a syslog file has them; by default the journal of this machine is asked.
     #[arg(long, value_name = "FILE")]
     pub(crate) anchors: Option<PathBuf>,
-    /// The public key of checkpoints, in hexadecimal; by default that of the key in the state folder.
+    /// A public key of checkpoints, in hexadecimal; by default that of the key in the state folder. Without a checkpoint of
+    /// one that is named the log does not hold.
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub(crate) key: Vec<String>,
     /// The path under which the log was written, when it is another by now.
     #[arg(long, value_name = "PATH", requires = "anchors")]
     pub(crate) written_as: Option<PathBuf>,

@@ -6,6 +6,7 @@
 
 mod approvals;
 mod audit;
+mod audit_proof;
 mod big;
 mod cli;
 mod damaged;

@@ -13,14 +13,13 @@ use policy_engine::audit::rotate;
 use policy_engine::audit::verify::{Against, Checkpoint, Report, verify};
 use policy_engine::open::{self, Care};
 use serde_json::{Value, json};
+use std::io::BufReader;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Where the system's own program lies; what else has its name is not asked.
 const JOURNALCTL: [&str; 2] = ["/usr/bin/journalctl", "/bin/journalctl"];
-/// Most that is read of the journal, in bytes.
-const MAX_ENTRIES: u64 = 512 * 1024 * 1024;
 
 /// Runs the command.
 pub(crate) fn run(args: &AuditVerifyArgs, context: &Context) -> Outcome {
@@ -29,34 +28,46 @@ pub(crate) fn run(args: &AuditVerifyArgs, context: &Context) -> Outcome {
     files.push(log.clone());
     let user = std::fs::metadata(&log).map(|meta| meta.uid()).ok();
     let known_as = args.written_as.clone().unwrap_or_else(|| log.clone());
-    let (entries, source) = match &args.anchors {
+    let owner = user.unwrap_or(u32::MAX);
+    let (anchors, source) = match &args.anchors {
         Some(file) => {
             let file = context.path(file)?;
-            let read = open::read(&file, Care::Named, MAX_ENTRIES);
-            let (bytes, _) = read.map_err(|error| Failure::usage(error.to_string()))?;
-            (Some(String::from_utf8_lossy(&bytes).into_owned()), file.display().to_string())
+            let opened = open::open(&file, Care::Named, u64::MAX);
+            let opened = opened.map_err(|error| Failure::usage(error.to_string()))?;
+            let read = Anchors::read(BufReader::new(opened.file), &known_as, owner);
+            let failed = |error| Failure::usage(format!("`{}` cannot be read: {error}", file.display()));
+            (Some(read.map_err(failed)?), file.display().to_string())
         }
-        None => (journal(), "the system journal".to_owned()),
+        None => (journal(&known_as, owner), "the system journal".to_owned()),
     };
-    let asked = entries.is_some();
-    let anchors = Anchors::read(&entries.unwrap_or_default(), &known_as, user.unwrap_or(u32::MAX));
+    let asked = anchors.is_some();
+    let anchors = anchors.unwrap_or_default();
     if user.is_none() {
         return missing(&log, &anchors, args, context);
     }
-    let trusted = audit_key::trusted(args.key.as_deref(), context)?;
+    let trusted = audit_key::trusted(&args.key, context)?;
     let signature = |by: &Checkpoint, text: &[u8]| {
-        trusted.is_none_or(|key| key == by.key) && audit_key::is_good(by, text)
+        (trusted.is_empty() || trusted.contains(&by.key)) && audit_key::is_good(by, text)
     };
     let against = Against { anchors: &anchors, alone: args.alone, signature: &signature };
     let report = verify(&files, &against).map_err(|error| Failure::usage(error.to_string()))?;
-    let outside = Outside { asked, any: !anchors.is_empty(), source, trusted: trusted.is_some() };
+    let outside = Outside {
+        asked,
+        any: !anchors.is_empty(),
+        elsewhere: anchors.elsewhere.clone(),
+        source,
+        trusted: !trusted.is_empty(),
+    };
     print(&if context.output.json() { as_json(&report, &outside) } else { as_text(&report, &outside, &log) });
-    Ok(if report.count == 0 { OK } else { FINDINGS })
+    // Who names a key wants a proof by it: a log without its checkpoints was not signed, or was written anew.
+    let proved = args.key.is_empty() || report.signed.is_some();
+    Ok(if report.count == 0 && proved { OK } else { FINDINGS })
 }
 
 struct Outside {
     asked: bool,
     any: bool,
+    elsewhere: Option<String>,
     source: String,
     /// Whether the key of checkpoints is known.
     trusted: bool,
@@ -76,24 +87,21 @@ fn missing(log: &Path, anchors: &Anchors, args: &AuditVerifyArgs, context: &Cont
     Err(Failure { message: format!("`{}` does not exist{more}", log.display()), code: FINDINGS })
 }
 
-/// The entries of this user in the journal, when it can be asked.
-fn journal() -> Option<String> {
+/// The anchors in the journal, when it can be asked.
+fn journal(log: &Path, owner: u32) -> Option<Anchors> {
     let program = JOURNALCTL.iter().find(|program| Path::new(program).exists())?;
     let mut child = Command::new(program)
-        .args(["--quiet", "--no-pager", "-o", "json", "--output-fields=MESSAGE,_UID", "-t", NAME])
+        .args(["--quiet", "--no-pager", "--all", "-o", "json", "--output-fields=MESSAGE,_UID", "-t", NAME])
+        // SECURITY: the settings of a repository may set variables; one would make it load a library of theirs.
+        .env_clear()
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
         .ok()?;
-    let mut out = Vec::new();
-    let read = child.stdout.take().map(|stdout| {
-        use std::io::Read as _;
-        stdout.take(MAX_ENTRIES).read_to_end(&mut out)
-    });
+    let read = child.stdout.take().map(|stdout| Anchors::read(BufReader::new(stdout), log, owner));
     let ended = child.wait().ok()?;
-    read?.ok()?;
-    ended.success().then(|| String::from_utf8_lossy(&out).into_owned())
+    read?.ok().filter(|_| ended.success())
 }
 
 fn as_json(report: &Report, outside: &Outside) -> String {
@@ -158,9 +166,11 @@ fn as_text(report: &Report, outside: &Outside, log: &Path) -> String {
         (old, false) => out.push_str(&format!("{old} lines before it have no seal: nothing proves them\n")),
     }
     out.push_str(&anchored(report, outside));
-    if let Some(seq) = report.signed {
-        let by = if outside.trusted { "" } else { ", by a key that nobody vouches for (`--key`)" };
-        out.push_str(&format!("signed up to sequence {seq}{by}\n"));
+    let by = if outside.trusted { "" } else { ", by a key that nobody vouches for (`--key`)" };
+    match (report.signed, outside.trusted) {
+        (Some(seq), _) => out.push_str(&format!("signed up to sequence {seq}{by}\n")),
+        (None, true) => out.push_str("no line is signed by the key\n"),
+        (None, false) => {}
     }
     out
 }
@@ -182,6 +192,15 @@ fn anchored(report: &Report, outside: &Outside) -> String {
                 (true, false) => "there are no anchors of this log",
                 (true, true) => "no anchor of this log fits",
             };
+            let other = match &outside.elsewhere {
+                Some(path) if !outside.any => {
+                    format!(
+                        " (there are some of `{}`; `--anchors` and `--written-as` say that it is the same)",
+                        visible(path)
+                    )
+                }
+                _ => String::new(),
+            };
             let said = match &report.said {
                 Some((seq, by)) if by != "none" => {
                     format!("; the last line that was sent to the {by} is sequence {seq}")
@@ -189,7 +208,7 @@ fn anchored(report: &Report, outside: &Outside) -> String {
                 _ => String::new(),
             };
             format!(
-                "the end is not anchored: {why}, so that lines cut off at the end, or a chain written anew, would not be seen{said}\n"
+                "the end is not anchored: {why}{other}, so that lines cut off at the end, or a chain written anew, would not be seen{said}\n"
             )
         }
     }

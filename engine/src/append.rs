@@ -30,6 +30,13 @@ const TRIES: usize = 4;
 /// # Errors
 /// When the file is refused, the lock is held or the disk is full.
 pub fn append(path: &Path, line: &[u8], care: Care) -> Result<Link, FileError> {
+    append_telling(path, line, care, &Listener::find)
+}
+
+/// Who is told of anchored lines, found when there is one to tell.
+type Find<'f> = dyn Fn() -> Option<Listener> + 'f;
+
+fn append_telling(path: &Path, line: &[u8], care: Care, find: &Find<'_>) -> Result<Link, FileError> {
     for _ in 0..TRIES {
         let (mut file, stat) = open_locked(path, care)?;
         let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
@@ -39,17 +46,21 @@ pub fn append(path: &Path, line: &[u8], care: Care) -> Result<Link, FileError> {
         {
             continue;
         }
-        return write(&mut file, path, line, (&stat, size), care);
+        return write(&mut file, path, line, (&stat, size), (care, find));
     }
     Err(FileError::new(path, "was put aside again and again while its lock was waited for"))
 }
 
 /// Anchors the last line, as at the end of a session. Without a log, a lock or a listener nothing is done.
 pub fn anchor_last(path: &Path, care: Care) {
+    anchor_last_telling(path, care, &Listener::find);
+}
+
+fn anchor_last_telling(path: &Path, care: Care, find: &Find<'_>) {
     let Ok(opened) = open::open(path, care, u64::MAX) else { return };
     let Ok(size) = settled_size(path, &opened.file) else { return };
     if let End::Sealed(last) = End::of(&opened.file, size)
-        && let Some(listener) = Listener::find()
+        && let Some(listener) = find()
     {
         listener.tell(last, path);
     }
@@ -107,7 +118,7 @@ fn write(
     path: &Path,
     line: &[u8],
     (stat, size): (&Stat, u64),
-    care: Care,
+    (care, find): (Care, &Find<'_>),
 ) -> Result<Link, FileError> {
     let end = End::of(file, size);
     let whole = matches!(end, End::Sealed(_)) || ends_whole(file, size);
@@ -118,7 +129,7 @@ fn write(
     let changed_ns = stat.st_mtime.saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
     let anchored = due(last.seq.saturating_add(1), changed_ns, now_ns());
     // ORDER: whether somebody listens stands in the line, so it is found out before the line is sealed.
-    let listener = if anchored { Listener::find() } else { None };
+    let listener = if anchored { find() } else { None };
     if anchored {
         let name = listener.as_ref().map_or("none", Listener::name);
         fields.push_str(&format!(",\"anchor\":\"{name}\""));

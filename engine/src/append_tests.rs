@@ -113,6 +113,90 @@ fn many_at_once_make_one_chain() {
     assert!(anchored >= 4, "{anchored}");
 }
 
+/// A journal of the test, and what it heard: numbers of lines.
+struct Journal {
+    socket: std::os::unix::net::UnixDatagram,
+    place: std::path::PathBuf,
+}
+
+impl Journal {
+    fn new(scratch: &Scratch) -> Journal {
+        let place = scratch.folder("").join("socket");
+        let socket = std::os::unix::net::UnixDatagram::bind(&place).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        Journal { socket, place }
+    }
+
+    fn append(&self, file: &Path) -> Link {
+        append_telling(file, b"{}", Care::Private, &|| Listener::at(&self.place, "/none")).unwrap()
+    }
+
+    fn heard(&self) -> Vec<u64> {
+        let mut out = Vec::new();
+        let mut bytes = [0; 4096];
+        while let Ok(count) = self.socket.recv(&mut bytes) {
+            let text = std::str::from_utf8(&bytes[..count]).unwrap();
+            let number = text.split("POLICY_AUDIT_SEQ=").nth(1).unwrap().lines().next().unwrap();
+            out.push(number.parse().unwrap());
+        }
+        out
+    }
+}
+
+/// As if the last line was written a minute before.
+fn age(file: &Path) {
+    let open = File::options().write(true).open(file).unwrap();
+    open.set_modified(std::time::SystemTime::now() - Duration::from_secs(60)).unwrap();
+}
+
+#[test]
+fn the_journal_hears_of_every_64th_line() {
+    let scratch = Scratch::new("append-64");
+    let (file, journal) = (scratch.folder("").join("log"), Journal::new(&scratch));
+    (0..130).for_each(|_| assert!(journal.append(&file).seq > 0));
+    let heard = journal.heard();
+    assert!([1, 64, 128].iter().all(|seq| heard.contains(seq)), "{heard:?}");
+    // A minute may have begun in between, but not with every line.
+    assert!(heard.len() < 20, "{heard:?}");
+    let said: Vec<u64> = rows(&file)
+        .iter()
+        .filter(|row| row.get("anchor") == Some(&"journal".into()))
+        .map(|row| row["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(said, heard, "the lines say so themselves");
+}
+
+#[test]
+fn the_journal_hears_of_the_first_line_of_a_minute() {
+    let scratch = Scratch::new("append-minute");
+    let (file, journal) = (scratch.folder("").join("log"), Journal::new(&scratch));
+    journal.append(&file);
+    for seq in 2..5 {
+        journal.heard();
+        age(&file);
+        assert_eq!((journal.append(&file).seq, journal.heard()), (seq, vec![seq]));
+    }
+}
+
+#[test]
+fn the_journal_hears_of_the_last_line_when_a_session_ends() {
+    let scratch = Scratch::new("append-end");
+    let (file, journal) = (scratch.folder("").join("log"), Journal::new(&scratch));
+    let end = || anchor_last_telling(&file, Care::Private, &|| Listener::at(&journal.place, "/none"));
+    end();
+    assert!(journal.heard().is_empty());
+    (0..10).for_each(|_| assert!(journal.append(&file).seq > 0));
+    journal.heard();
+    let before = std::fs::read(&file).unwrap();
+    end();
+    assert_eq!(journal.heard(), [10]);
+    assert_eq!(std::fs::read(&file).unwrap(), before);
+    // A damaged end is nothing to vouch for.
+    std::fs::write(&file, [&before[..], b"{\"cut"].concat()).unwrap();
+    end();
+    assert!(journal.heard().is_empty());
+}
+
 #[test]
 fn refuses_what_is_no_file_of_ours() {
     let scratch = Scratch::new("append-odd");

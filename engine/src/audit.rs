@@ -7,6 +7,7 @@ pub mod anchor;
 pub mod chain;
 pub mod masked;
 pub mod rotate;
+pub mod sign;
 pub mod verify;
 
 /// The file in the state folder of the key that signs checkpoints.

@@ -3,6 +3,7 @@
 //! INVARIANT: a line that cannot be written is told, and turns the allow of a call that does more than read into ask.
 
 use crate::append::append as append_line;
+use crate::audit::{anchor, sign};
 use crate::combine::at_least_ask;
 use crate::decide::{Answer, only_reads};
 use crate::open::{self, Care};
@@ -25,7 +26,16 @@ pub fn record(call: &Call, answer: &mut Answer, file: &Path, state: &Path, care:
         Care::Private => open::private_folder(folder),
         Care::Named => Ok(()),
     });
-    let error = written.and_then(|()| append_line(file, &bytes, care).map(|_| ())).err()?;
+    let error = match written.and_then(|()| append_line(file, &bytes, care)) {
+        Ok(link) => {
+            // The lines that are anchored by their number are signed too.
+            if link.seq.is_multiple_of(anchor::EVERY) {
+                sign::later(file, state);
+            }
+            return None;
+        }
+        Err(error) => error,
+    };
     if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
         at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
     }

@@ -109,7 +109,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         pin: String::new(),
     };
     let care = if wrap.audit_named { Care::Named } else { Care::Private };
-    let audit = wrap.audit.clone();
+    let (audit, state) = (wrap.audit.clone(), wrap.folders.state.clone());
     let judge = Judge::start(Setting {
         person: person.clone(),
         asker: question::Asker { server, run },
@@ -123,7 +123,8 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     });
     let judge = judge.map_err(|error| format!("the deciding thread cannot be started: {error}"))?;
     let child::Server { mut child, leader, stdin, stdout, mut guard } = child::start(&wrap.command)?;
-    end_with_signals(leader)?;
+    let ended = (audit.clone(), state.clone());
+    end_with_signals(leader, move || policy_engine::audit::sign::session_ends(&ended.0, &ended.1, care))?;
     let proxy = Arc::new(Proxy::new(judge, person.clone(), forms, stdin));
     let from_client = proxy.clone();
     let begun = thread("policy-client", move || {
@@ -147,18 +148,19 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     person.close();
     child::dismiss(&mut guard);
     policy_os::kill_group(leader, false);
-    policy_engine::append::anchor_last(&audit, care);
+    policy_engine::audit::sign::session_ends(&audit, &state, care);
     Ok(child::code(status))
 }
 
-/// Ends the server when we are told to end.
-fn end_with_signals(leader: u32) -> Result<(), String> {
+/// Ends the server when we are told to end; `last` is done then.
+fn end_with_signals(leader: u32, last: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("signals cannot be waited for: {error}");
     let wanted = [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT, signal_hook::consts::SIGHUP];
     let mut signals = signal_hook::iterator::Signals::new(wanted).map_err(failed)?;
     thread("policy-signals", move || {
         if let Some(signal) = signals.forever().next() {
             child::end_group(leader);
+            last();
             std::process::exit(128 + signal);
         }
     })

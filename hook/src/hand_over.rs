@@ -9,7 +9,7 @@ use policy_hosts::Host;
 use policy_hosts::reply::Reply;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -49,19 +49,6 @@ pub(crate) fn to_policy(host: &dyn Host, words: &[OsString], event: &[u8]) -> Re
         .map_err(|error| format!("policy-hook could not set its alarm: {error}"))
         .and_then(|()| ask(words, event));
     reply.unwrap_or_else(|cause| fail(host, &cause))
-}
-
-/// Has `policy` sign the log, and does not wait for it: a session that ends waits for nobody.
-pub(crate) fn sign(audit: &Path, key: &Path) {
-    let Ok(program) = beside() else { return };
-    let _ = Command::new(program)
-        .args(["--quiet", "audit", "sign", "--key"])
-        .arg(key)
-        .arg(audit)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
 }
 
 fn ask(words: &[OsString], event: &[u8]) -> Result<Reply, String> {

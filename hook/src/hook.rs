@@ -250,16 +250,12 @@ fn session_ends() -> bool {
         .is_ok_and(|event| event.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("SessionEnd")))
 }
 
-/// Anchors the last line; a log that cannot be read then has nothing to anchor.
+/// Anchors and signs the last line; a log that cannot be read then has nothing to anchor.
 fn anchor(words: &Words, flavor: Flavor, cwd: Option<&Path>) {
     let cwd = cwd.map(Path::to_path_buf).or_else(|| std::env::current_dir().ok()).unwrap_or_default();
     let Ok(folders) = folders(words) else { return };
     let audit = audit_file(words, flavor, &folders, &cwd);
-    policy_engine::append::anchor_last(&audit, Care::Private);
-    let key = folders.state.join(policy_engine::audit::SIGN_KEY_FILE);
-    if policy_engine::open::present(&key).is_ok_and(|present| present) {
-        hand_over::sign(&audit, &key);
-    }
+    policy_engine::audit::sign::session_ends(&audit, &folders.state, Care::Private);
 }
 
 fn folders(words: &Words) -> Result<Folders, String> {

@@ -146,6 +146,8 @@ impl Host for ClaudeCode {
             rest("SubagentStart"),
             rest("SubagentStop"),
             rest("Stop"),
+            // The log of audit is anchored and signed then.
+            rest("SessionEnd"),
         ];
         let note = "Put it beside what is there: each event is a list.";
         Some(Settings::hooks("~/.claude/settings.json", json!({}), entries, note))

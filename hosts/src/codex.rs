@@ -114,7 +114,9 @@ impl Host for Codex {
             }
             (event, entry)
         });
-        let rest = ["UserPromptSubmit", "SessionStart", "SubagentStart", "SubagentStop", "Stop"];
+        // The log of audit is anchored and signed when a session ends.
+        let rest =
+            ["UserPromptSubmit", "SessionStart", "SubagentStart", "SubagentStop", "Stop", "SessionEnd"];
         let entries = all.into_iter().chain(rest.map(|event| (event, hook.clone()))).collect();
         let note = "Codex runs a hook only after a person has trusted it: `/hooks` in its own window. Untrusted hooks are skipped without a word.";
         Some(Settings::hooks("~/.codex/hooks.json", json!({}), entries, note))

@@ -192,8 +192,16 @@ impl Host for Cursor {
             ("preToolUse", tools),
             ("subagentStart", hook(true)),
         ];
-        let rest =
-            ["postToolUse", "afterFileEdit", "beforeSubmitPrompt", "subagentStop", "stop", "sessionStart"];
+        // The log of audit is anchored and signed when a session ends.
+        let rest = [
+            "postToolUse",
+            "afterFileEdit",
+            "beforeSubmitPrompt",
+            "subagentStop",
+            "stop",
+            "sessionStart",
+            "sessionEnd",
+        ];
         entries.extend(rest.map(|event| (event, hook(false))));
         let note = "Commands, calls to servers and files that are read have events of their own, so that they can be asked; the matcher leaves them out.";
         Some(Settings::hooks("~/.cursor/hooks.json", json!({"version": 1}), entries, note))

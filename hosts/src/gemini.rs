@@ -100,6 +100,8 @@ impl Host for Gemini {
             rest("BeforeAgent"),
             rest("AfterAgent"),
             rest("SessionStart"),
+            // The log of audit is anchored and signed then.
+            rest("SessionEnd"),
         ];
         let note = "The time is in milliseconds. Without a window (`gemini -p`) a call that has to be asked waits until the run ends, and does not run.";
         Some(Settings::hooks("~/.gemini/settings.json", json!({}), entries, note))

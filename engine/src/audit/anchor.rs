@@ -5,6 +5,7 @@
 
 use super::chain::{Hash, Link, hex, unhex};
 use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read as _};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
@@ -19,6 +20,10 @@ const JOURNAL: &str = "/run/systemd/journal/socket";
 const SYSLOG: &str = "/dev/log";
 /// One kind of entry, one number, as the journal has it.
 const MESSAGE_ID: &str = "6e0c3f4d1f0b4d0ba7a1b1f3b9d2c867";
+/// How every entry begins.
+const BEGIN: &str = "audit anchor: sequence ";
+/// Longest entry that is read, bytes; ours have a path and less than a thousand more.
+const MAX_ENTRY: u64 = 64 * 1024;
 /// Most anchors that are kept.
 const MAX_ANCHORS: usize = 1_000_000;
 
@@ -39,11 +44,17 @@ pub struct Listener {
 
 impl Listener {
     /// The journal, else the system's log, when there is one.
+    ///
+    /// SECURITY: the places are constants; who could name another could listen in the place of the journal.
     pub fn find() -> Option<Listener> {
+        Listener::at(JOURNAL, SYSLOG)
+    }
+
+    pub(crate) fn at(journal: impl AsRef<Path>, syslog: impl AsRef<Path>) -> Option<Listener> {
         let socket = UnixDatagram::unbound().ok()?;
         socket.set_nonblocking(true).ok()?;
-        let journal = socket.connect(JOURNAL).is_ok();
-        (journal || socket.connect(SYSLOG).is_ok()).then_some(Listener { socket, journal })
+        let is_journal = socket.connect(journal).is_ok();
+        (is_journal || socket.connect(syslog).is_ok()).then_some(Listener { socket, journal: is_journal })
     }
 
     /// Its name in a line.
@@ -68,7 +79,7 @@ impl Listener {
 }
 
 fn text(link: Link, log: &Path) -> String {
-    format!("audit anchor: sequence {}, hash {}, log {}", link.seq, hex(&link.hash), named(log))
+    format!("{BEGIN}{}, hash {}, log {}", link.seq, hex(&link.hash), named(log))
 }
 
 /// A path on one line.
@@ -80,25 +91,49 @@ fn named(log: &Path) -> String {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Anchors {
     all: BTreeMap<u64, Vec<Hash>>,
+    /// Another log that was anchored, should there be none of this one.
+    pub elsewhere: Option<String>,
 }
 
 impl Anchors {
-    /// Reads entries as `journalctl -o json` writes them, one a line. Only those of this log that `user` or root wrote
-    /// count: anybody may write to the journal, and the journal says who did.
-    pub fn read(entries: &str, log: &Path, user: u32) -> Anchors {
+    /// Reads entries as `journalctl -o json` writes them, one a line, or lines of a syslog file. Of the journal only those of
+    /// this log that `user` or root wrote count: anybody may write to it, but it says who did.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn read(mut entries: impl BufRead, log: &Path, user: u32) -> io::Result<Anchors> {
+        let log = named(log);
         let mut out = Anchors::default();
-        for entry in entries.lines().filter(|line| line.contains("audit anchor: ")) {
-            let Ok(entry) = serde_json::from_str::<serde_json::Value>(entry) else { continue };
-            let field = |name: &str| entry.get(name).and_then(serde_json::Value::as_str);
-            let writer = field("_UID").and_then(|number| number.parse::<u32>().ok());
-            if writer.is_some_and(|writer| writer != user && writer != 0) {
-                continue;
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            // The rest of a longer one is the next, which is none of ours.
+            if entries.by_ref().take(MAX_ENTRY).read_until(b'\n', &mut line)? == 0 {
+                return Ok(out);
             }
-            if let Some(link) = field("MESSAGE").and_then(|message| read(message, log)) {
-                out.add(link);
-            }
+            out.entry(&String::from_utf8_lossy(&line), &log, user);
         }
-        out
+    }
+
+    fn entry(&mut self, entry: &str, log: &str, user: u32) {
+        // ORDER: the cheap look first; most entries of a journal are others'.
+        let Some(at) = entry.find(BEGIN) else { return };
+        let plain = entry.get(at..).unwrap_or_default().trim_end();
+        let (told, writer) = match serde_json::from_str::<serde_json::Value>(entry) {
+            Ok(entry) => {
+                let field =
+                    |name: &str| entry.get(name).and_then(serde_json::Value::as_str).map(str::to_owned);
+                let writer = field("_UID").and_then(|number| number.parse::<u32>().ok());
+                (field("MESSAGE").and_then(|message| read(&message)), writer)
+            }
+            Err(_) => (read(plain), None),
+        };
+        match told {
+            _ if writer.is_some_and(|writer| writer != user && writer != 0) => {}
+            Some((link, path)) if path == log => self.add(link),
+            Some((_, path)) => self.elsewhere = Some(path),
+            None => {}
+        }
     }
 
     /// Adds one.
@@ -128,45 +163,14 @@ impl Anchors {
     }
 }
 
-fn read(message: &str, log: &Path) -> Option<Link> {
-    let rest = message.strip_prefix("audit anchor: sequence ")?;
+/// The line and the log that an entry tells of.
+fn read(message: &str) -> Option<(Link, String)> {
+    let rest = message.strip_prefix(BEGIN)?;
     let (seq, rest) = rest.split_once(", hash ")?;
     let (hash, path) = rest.split_once(", log ")?;
-    (path == named(log)).then_some(Link { seq: seq.parse().ok()?, hash: unhex(hash.as_bytes())? })
+    Some((Link { seq: seq.parse().ok()?, hash: unhex(hash.as_bytes())? }, path.to_owned()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_64_lines_and_every_minute() {
-        let minute = SPAN_NS;
-        assert!(due(64, 0, 0) && due(128, 0, 0) && due(1, 0, 0));
-        assert!(!due(63, 5, minute - 1));
-        assert!(due(63, minute - 1, minute));
-        assert!(due(63, minute, minute - 1), "a clock that was put back is no reason to be silent");
-    }
-
-    #[test]
-    fn only_entries_of_this_log_and_its_user_count() {
-        let log = Path::new("/h/audit\n.jsonl");
-        let link = |seq| Link { seq, hash: [7; 32] };
-        let entry = |user: &str, link, log: &Path| {
-            serde_json::json!({"MESSAGE": text(link, log), "_UID": user, "SYSLOG_IDENTIFIER": NAME})
-                .to_string()
-        };
-        let entries = [
-            entry("1000", link(64), log),
-            entry("0", link(65), log),
-            entry("1001", link(66), log),
-            entry("1000", link(67), Path::new("/other")),
-            "no JSON: audit anchor: ".to_owned(),
-            serde_json::json!({"MESSAGE": "audit anchor: sequence x, hash y, log /h"}).to_string(),
-        ];
-        let anchors = Anchors::read(&entries.join("\n"), log, 1000);
-        assert_eq!(anchors.last(), Some(65));
-        assert_eq!(anchors.of(64), [[7; 32]]);
-        assert!(anchors.of(66).is_empty() && anchors.of(67).is_empty());
-    }
-}
+#[path = "anchor_tests.rs"]
+mod tests;

@@ -114,6 +114,8 @@ pub enum End {
     Empty,
     /// With a sealed line.
     Sealed(Link),
+    /// With a sealed line of which only the newline is missing.
+    Unended(Link),
     /// With this many bytes behind the last sealed line.
     Damaged(Link, u64),
     /// Nothing near its end is sealed. The hash of all of it, unless it is too long or cannot be read.
@@ -127,8 +129,19 @@ impl End {
             return End::Empty;
         }
         let near = read_end(file, size, SEAL_BYTES);
-        if let Some(seal) = near.as_deref().and_then(|end| Seal::of(end.strip_suffix(b"\n")?)) {
-            return End::Sealed(seal.link);
+        let near = near.unwrap_or_default();
+        match near.strip_suffix(b"\n") {
+            Some(line) => {
+                if let Some(seal) = Seal::of(line) {
+                    return End::Sealed(seal.link);
+                }
+            }
+            // A seal is the last that is written of a line.
+            None => {
+                if let Some(seal) = Seal::of(&near) {
+                    return End::Unended(seal.link);
+                }
+            }
         }
         let far = read_end(file, size, SEARCHED_BYTES).unwrap_or_default();
         // From the end back, whole lines only.
@@ -149,7 +162,7 @@ impl End {
     pub fn next(&self, size: u64) -> (Link, String) {
         match self {
             End::Empty => (Link::START, String::new()),
-            End::Sealed(link) => (*link, String::new()),
+            End::Sealed(link) | End::Unended(link) => (*link, String::new()),
             End::Damaged(link, bytes) => (*link, format!(",\"gap\":{bytes}")),
             End::Unsealed(Some(hash)) => {
                 (Link::START, format!(",\"before\":{{\"bytes\":{size},\"sha256\":\"{}\"}}", hex(hash)))
@@ -159,7 +172,8 @@ impl End {
     }
 }
 
-fn read_end(file: &File, size: u64, most: u64) -> Option<Vec<u8>> {
+/// The last bytes of a file of this size.
+pub(crate) fn read_end(file: &File, size: u64, most: u64) -> Option<Vec<u8>> {
     let length = size.min(most);
     let mut bytes = vec![0; usize::try_from(length).ok()?];
     file.read_exact_at(&mut bytes, size - length).ok()?;

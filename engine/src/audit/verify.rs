@@ -4,7 +4,7 @@
 //! nothing proves is told too. Memory is bounded by the longest line.
 
 use super::anchor::Anchors;
-use super::chain::{Hash, Link, Seal, hex, unhex};
+use super::chain::{Hash, Link, Seal, hex, read_end, unhex};
 use crate::append::settled_size;
 use crate::open::{self, Care, FileError};
 use sha2::{Digest as _, Sha256};
@@ -18,6 +18,11 @@ const MAX_LINE: usize = 4 * 1024 * 1024;
 const MAX_FAULTS: usize = 50;
 /// A checkpoint covers one of so many lines before it.
 const MAX_RECENT: usize = 1024;
+
+/// Bytes at the end of a log in which its last checkpoint is looked for.
+const MAX_SINCE: u64 = 4 * 1024 * 1024;
+/// How the line of a checkpoint begins.
+const CHECKPOINT: &[u8] = b"{\"checkpoint\":";
 
 /// One thing that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +105,58 @@ pub fn verify(files: &[PathBuf], against: &Against<'_>) -> Result<Report, FileEr
     }
     walk.end(files.last().map_or(Path::new(""), PathBuf::as_path));
     Ok(walk.report)
+}
+
+/// Verifies what follows the line that the newest checkpoint of `own` near the end of a log covers, that line included; none
+/// when there is no such checkpoint near. The chain before it was looked at when that was signed.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn verify_since(
+    path: &Path,
+    own: &[u8; 32],
+    signature: &dyn Fn(&Checkpoint, &[u8]) -> bool,
+) -> Result<Option<Report>, FileError> {
+    let opened = open::open(path, Care::Named, u64::MAX)?;
+    let size = settled_size(path, &opened.file)?;
+    let end = read_end(&opened.file, size, MAX_SINCE).unwrap_or_default();
+    let Some(at) = covered_line(&end, own, signature) else { return Ok(None) };
+    let anchors = Anchors::default();
+    let against = Against { anchors: &anchors, alone: true, signature };
+    let mut walk = Walk::new(&against);
+    walk.lines(end.get(at..).unwrap_or_default(), path, true)?;
+    walk.end(path);
+    Ok(Some(walk.report))
+}
+
+/// Where the line begins that the newest good checkpoint covers.
+fn covered_line(
+    bytes: &[u8],
+    own: &[u8; 32],
+    signature: &dyn Fn(&Checkpoint, &[u8]) -> bool,
+) -> Option<usize> {
+    let mut rest = bytes;
+    let mut wanted: Option<(u64, Checkpoint)> = None;
+    // From the end back. What the beginning of the bytes cuts in two is no sealed line that holds.
+    while let Some(text) = rest.strip_suffix(b"\n") {
+        let start = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let line = text.get(start..).unwrap_or_default();
+        rest = bytes.get(..start).unwrap_or_default();
+        let Some(seal) = Seal::of(line) else { continue };
+        match &wanted {
+            None if line.starts_with(CHECKPOINT) && seal.holds(line) => {
+                let told = member(line, "checkpoint").unwrap_or_default();
+                let by = signed_by(&told).filter(|by| by.key == *own);
+                wanted = told.get("seq").and_then(serde_json::Value::as_u64).zip(by);
+            }
+            Some((seq, by)) if *seq == seal.link.seq => {
+                let good = seal.holds(line) && signature(by, &signed_text(seal.link));
+                return good.then_some(start);
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Walk<'a> {
@@ -270,13 +327,17 @@ impl<'a> Walk<'a> {
     }
 
     fn checkpoint(&mut self, seal: &Seal, text: &[u8], place: (&Path, u64)) {
-        if text.starts_with(b"{\"checkpoint\":") {
+        if text.starts_with(CHECKPOINT) {
             let told = member(text, "checkpoint").unwrap_or_default();
             let good = self.recent.iter().rev().find(|link| told.get("seq") == Some(&link.seq.into()));
             let good = good.copied().filter(|link| {
                 signed_by(&told).is_some_and(|by| (self.against.signature)(&by, &signed_text(*link)))
             });
+            let first = self.report.first.map_or(0, |first| first.seq);
+            let earlier = told.get("seq").and_then(serde_json::Value::as_u64).is_some_and(|seq| seq < first);
             match good {
+                // What it covers is not here, and need not be.
+                None if self.against.alone && earlier => {}
                 Some(link) => self.report.signed = Some(link.seq),
                 None => self.fault(
                     place,

@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::append::append;
+use crate::audit::chain::seal;
 use crate::testing::Scratch;
 
 const NOBODY: &dyn Fn(&Checkpoint, &[u8]) -> bool = &|_, _| false;
@@ -180,4 +181,148 @@ fn a_checkpoint_counts_when_its_signature_is_good() {
     assert_eq!((report.count, report.signed), (0, Some(2)));
     let report = verify(&files, &Against { anchors: &anchors, alone: false, signature: NOBODY }).unwrap();
     assert_eq!((report.count, report.signed), (1, None));
+}
+
+#[test]
+fn flipped_bytes_anywhere_in_a_long_log_are_found_where_they_are() {
+    let lines = 100_000;
+    let (mut bytes, mut last) = (Vec::new(), Link::START);
+    for at in 0..lines {
+        let (line, link) = seal(format!("{{\"tool\":\"T{at}\"}}").as_bytes(), "", last);
+        bytes.extend_from_slice(&line);
+        last = link;
+    }
+    // Fifty, which is how many are told with their place: each in a stretch of its own, two lines from its ends.
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut flipped = Vec::new();
+    let (mut number, mut at) = (0, 0);
+    let stretch = lines / MAX_FAULTS;
+    while number < lines {
+        let length = bytes[at..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let wanted = 2 + (random >> 33) as usize % (stretch - 4);
+        let due = flipped.len() * stretch + wanted;
+        if number >= due && flipped.len() < number / stretch + 1 {
+            let byte = at + (random >> 17) as usize % length;
+            bytes[byte] ^= 1 << (random >> 61);
+            flipped.push(number as u64 + 1);
+        }
+        (number, at) = (number + 1, at + length);
+    }
+    assert_eq!(flipped.len(), MAX_FAULTS);
+    let report = with(&bytes);
+    for line in &flipped {
+        // A changed end of a line makes one of two, and moves what follows.
+        let near = |fault: &Fault| (line.saturating_sub(50)..=line + 50).contains(&fault.line);
+        assert!(report.faults.iter().any(near), "line {line}: {:?}", report.faults);
+    }
+    assert!(report.count >= 50);
+}
+
+#[test]
+fn a_line_that_a_crash_cut_short_is_named_and_the_chain_goes_on_behind_it() {
+    let scratch = Scratch::new("verify-torn");
+    let (file, _) = log(&scratch, "", 3);
+    let good = std::fs::read(&file).unwrap();
+    let last = good[..good.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in [last + 1, (last + good.len()) / 2, good.len() - 2] {
+        std::fs::write(&file, &good[..cut]).unwrap();
+        let report = found(&file, &Anchors::default());
+        assert_eq!((report.count, report.last.unwrap().seq), (1, 2), "{:?}", report.faults);
+        assert_eq!((report.faults[0].line, report.faults[0].what.as_str()), (3, "is cut off"));
+        // The next line ends the torn one, takes its number and says how much stands between.
+        let link = append(&file, b"{\"next\":1}", Care::Private).unwrap();
+        let report = found(&file, &Anchors::default());
+        assert_eq!((link.seq, report.count, report.last), (3, 1, Some(link)), "{:?}", report.faults);
+        assert_eq!(report.faults[0].line, 3);
+        let text = std::fs::read(&file).unwrap();
+        let text = String::from_utf8_lossy(&text);
+        let gap = format!("\"gap\":{}", cut - last);
+        assert!(text.lines().last().unwrap().contains(&gap), "{gap}: {text}");
+    }
+    // Of this one all was written but the newline: nothing is lost, and its number is taken.
+    std::fs::write(&file, &good[..good.len() - 1]).unwrap();
+    assert_eq!(found(&file, &Anchors::default()).faults[0].what, "is cut off");
+    assert_eq!(append(&file, b"{}", Care::Private).unwrap().seq, 4);
+    let report = found(&file, &Anchors::default());
+    assert_eq!((report.count, report.lines), (0, 4), "{:?}", report.faults);
+}
+
+/// A key of which the signature is the first bytes of the text's hash, which is enough to tell texts apart.
+fn toy(key: u8, text: &[u8]) -> Checkpoint {
+    let half = crate::audit::chain::sha256(&[&[key], text].concat());
+    let mut signature = [0; 64];
+    signature[..32].copy_from_slice(&half);
+    Checkpoint { key: [key; 32], signature }
+}
+
+fn toy_is_good(by: &Checkpoint, text: &[u8]) -> bool {
+    toy(by.key[0], text) == *by
+}
+
+fn sign(file: &Path, key: u8, last: Link) -> Link {
+    let line = checkpoint_line("2026-12-01", last, &toy(key, &signed_text(last)));
+    append(file, &line, Care::Private).unwrap()
+}
+
+fn signed(file: &Path) -> Report {
+    let anchors = Anchors::default();
+    let against = Against { anchors: &anchors, alone: false, signature: &toy_is_good };
+    verify(&[file.to_path_buf()], &against).unwrap()
+}
+
+#[test]
+fn a_checkpoint_that_is_played_again_elsewhere_is_no_good_one() {
+    let scratch = Scratch::new("verify-replay");
+    let (file, links) = log(&scratch, "", 3);
+    let checkpoint = checkpoint_line("t", links[2], &toy(1, &signed_text(links[2])));
+    append(&file, &checkpoint, Care::Private).unwrap();
+    assert_eq!(signed(&file).signed, Some(3));
+    // Again behind other lines: true still, and it covers no more than before.
+    append(&file, b"{}", Care::Private).unwrap();
+    append(&file, &checkpoint, Care::Private).unwrap();
+    let report = signed(&file);
+    assert_eq!((report.count, report.signed), (0, Some(3)));
+    // In another log with the same numbers.
+    let (other, _) = log(&scratch, "{\"other\":1}\n", 3);
+    append(&other, &checkpoint, Care::Private).unwrap();
+    let report = signed(&other);
+    assert_eq!((report.count, report.signed), (1, None));
+    assert!(report.faults[0].what.contains("signature is not good"), "{:?}", report.faults);
+    // Without its signature, or with that of another line.
+    let stripped = String::from_utf8(checkpoint.clone()).unwrap().replace("\"signature\"", "\"was\"");
+    let wrong = checkpoint_line("t", links[1], &toy(1, &signed_text(links[2])));
+    for line in [stripped.as_bytes(), &wrong] {
+        let (file, _) = log(&scratch, "", 3);
+        append(&file, line, Care::Private).unwrap();
+        assert_eq!((signed(&file).count, signed(&file).signed), (1, None));
+    }
+}
+
+#[test]
+fn what_follows_the_last_checkpoint_is_verified_alone() {
+    let scratch = Scratch::new("verify-since");
+    let (file, links) = log(&scratch, "", 5);
+    let since = |key: u8| verify_since(&file, &[key; 32], &toy_is_good).unwrap();
+    assert_eq!(since(1), None, "nothing is signed");
+    let first = sign(&file, 1, links[4]);
+    append(&file, b"{}", Care::Private).unwrap();
+    let second = sign(&file, 2, first);
+    assert_eq!(since(3), None);
+    let report = since(1).unwrap();
+    assert_eq!((report.count, report.first, report.last), (0, Some(links[4]), Some(second)));
+    let report = since(2).unwrap();
+    assert_eq!((report.count, report.first, report.signed), (0, Some(first), Some(first.seq)));
+    // What lies before is not looked at, what lies behind is.
+    let good = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, good.replacen("T1", "U1", 1)).unwrap();
+    assert_eq!(since(1).unwrap().count, 0);
+    assert_eq!(signed(&file).count, 1);
+    std::fs::write(&file, good.replacen("T4", "U4", 1)).unwrap();
+    assert_eq!(since(1), None, "the line that is covered does not hold");
+    let cut: String =
+        good.lines().filter(|line| !line.starts_with("{\"seq\":7")).map(|line| format!("{line}\n")).collect();
+    std::fs::write(&file, cut).unwrap();
+    let report = since(1).unwrap();
+    assert_eq!(report.count, 1, "{:?}", report.faults);
 }
