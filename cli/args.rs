@@ -597,8 +597,10 @@ pub(crate) enum AuditCommand {
         after_help = "Examples:\n  policy audit verify\n  policy audit verify log.jsonl --anchors journal.json\n  journalctl --all -o json -t policy > journal.json"
     )]
     Verify(AuditVerifyArgs),
-    /// Look for tool calls in transcripts of Claude Code that the log does not have.
-    #[command(after_help = "Examples:\n  policy audit gaps ~/.claude/projects/-home-me-shop/*.jsonl")]
+    /// Look for tool calls in transcripts of Claude Code and Codex that the log does not have.
+    #[command(
+        after_help = "Examples:\n  policy audit gaps ~/.claude/projects/-home-me-shop/*.jsonl\n  policy audit gaps ~/.codex/sessions/2026/12/01"
+    )]
     Gaps(AuditGapsArgs),
     /// Make the key that signs checkpoints, or print its public half.
     #[command(after_help = "Examples:\n  policy audit key --new\n  policy audit key > audit.pub")]

@@ -161,3 +161,75 @@ fn calls_without_a_line_are_found() {
         "{text}"
     );
 }
+
+/// `tests/audit/claude-code*.jsonl` and `codex-*.jsonl` are what Claude Code 2.1.332 and Codex 0.171.0 wrote of scripted sessions, without
+/// what is no call: the hook was registered, and these are the calls that it heard of.
+#[test]
+fn transcripts_of_real_hosts_are_compared() {
+    let world = World::new("audit-real");
+    let policy = world.file("t.policy", POLICY).display().to_string();
+    let log = world.word("log/audit.jsonl");
+    std::fs::create_dir_all(world.path("log")).unwrap();
+    world.run(&["check", "Bash", "{\"command\": \"true\"}", "--policy", &policy], b"");
+    let transcript = |name: &str| {
+        let text = std::fs::read_to_string(crate::support::root().join("tests/audit").join(name)).unwrap();
+        // Behind the first line of the log, whenever this test runs.
+        world.file(&format!("t/{name}"), text.replace("\"2026-12-01T", "\"2999-12-01T")).display().to_string()
+    };
+    let hook = |host: &str, session: &str, tool: &str, input: Value| {
+        let event = json!({
+            "session_id": session, "hook_event_name": "PreToolUse", "cwd": world.word("repo"), "tool_name": tool, "tool_input": input,
+        });
+        let words = ["hook", "--host", host, "--policy", &policy, "--audit", &log];
+        let output = world.run(&words, event.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    };
+    let gaps = |files: &[&str], code: i32| {
+        let output = world.run(&[&["audit", "gaps", "--file", &log], files].concat(), b"");
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    hook("codex", "another", "Bash", json!({"command": "true"}));
+
+    let session = |name: &str| -> String {
+        let text = std::fs::read_to_string(world.path(&format!("t/{name}"))).unwrap();
+        let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+        let told = first["payload"].get("id").or(first.get("sessionId")).unwrap();
+        told.as_str().unwrap().to_owned()
+    };
+    let patch = "*** Begin Patch\n*** Add File: ran.txt\n+hello\n*** End Patch\n";
+    for (name, tool, input) in [
+        ("codex-touch.jsonl", "Bash", json!({"command": "touch ran.txt"})),
+        ("codex-mcp.jsonl", "mcp__demo__echo", json!({"text": "hi"})),
+        ("codex-patch.jsonl", "apply_patch", json!({"command": patch})),
+    ] {
+        let file = transcript(name);
+        let text = gaps(&[&file], 1);
+        assert!(
+            text.contains(&format!("  {tool}  ")) && text.contains("1 of 1 calls have no line"),
+            "{text}"
+        );
+        hook("codex", &session(name), tool, input);
+        assert!(gaps(&[&file], 0).contains("0 of 1 calls have no line"));
+    }
+
+    let (main, sub) = (transcript("claude-code.jsonl"), transcript("claude-code-subagent.jsonl"));
+    let own = session("claude-code.jsonl");
+    assert_eq!(own, session("claude-code-subagent.jsonl"), "a subagent is of its session");
+    assert!(gaps(&[&main, &sub], 1).contains("2 of 2 calls have no line"));
+    let task = json!({"description": "Do it", "prompt": "SUBTASK-ONE: make the file", "subagent_type": "general-purpose", "run_in_background": false});
+    hook("claude-code", &own, "Agent", task);
+    let text = gaps(&[&main, &sub], 1);
+    assert!(text.contains("  Bash  {\"command\":\"touch ran.txt\"") && text.contains("1 of 2"), "{text}");
+    hook("claude-code", &own, "Bash", json!({"command": "touch ran.txt", "description": "Make a file"}));
+    assert!(gaps(&[&main, &sub], 0).contains("0 of 2 calls have no line"));
+
+    // What the host refused by itself no hook heard of, and it was not made.
+    let tools = transcript("claude-code-tools.jsonl");
+    let text = gaps(&[&tools], 1);
+    assert!(
+        text.contains("of 16 calls have no line") && text.contains("8 calls without a line were not made"),
+        "{text}"
+    );
+    assert!(!text.contains("MultiEdit") && text.contains("  WebSearch  "), "{text}");
+}

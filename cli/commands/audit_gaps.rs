@@ -1,4 +1,4 @@
-//! `policy audit gaps`: tool calls in transcripts of a host that have no line in the log.
+//! `policy audit gaps`: tool calls in transcripts of a host that have no line in the log. Claude Code writes them, and Codex.
 //!
 //! INVARIANT: a call counts once, however often transcripts repeat it, and a line of the log answers for one call only; what
 //! cannot be compared is counted and said.
@@ -20,6 +20,10 @@ const MAX_FILES: usize = 10_000;
 /// Longest beginning of arguments that is shown, in characters.
 const MAX_SHOWN: usize = 100;
 
+/// How a result begins when the host made no call: no such tool, arguments that do not fit. No hook hears of it.
+const REFUSED_BY_CLAUDE: &str = "<tool_use_error>";
+const NO_TOOL_OF_CODEX: &str = "unsupported call: ";
+
 /// Session and tool.
 type Kind = (String, String);
 
@@ -29,6 +33,8 @@ struct Told {
     time: String,
     kind: Kind,
     arguments: String,
+    /// The call's own name.
+    key: String,
 }
 
 /// Runs the command.
@@ -46,11 +52,14 @@ pub(crate) fn run(args: &AuditGapsArgs, context: &Context) -> Outcome {
     for path in transcripts(&args.transcripts, context)? {
         told.read(&path)?;
     }
-    let (early, calls): (Vec<Told>, Vec<Told>) =
-        told.calls.into_iter().partition(|call| !call.time.is_empty() && call.time < known.begins);
-    let number = calls.len();
+    let number = told.calls.len();
     let begins = known.begins.clone();
-    let gaps = known.without(calls);
+    // SECURITY: a tool can give such a text back too, so these are counted and said.
+    let (never, left): (Vec<Told>, Vec<Told>) =
+        known.without(told.calls).into_iter().partition(|call| told.refused.contains(&call.key));
+    // ORDER: a call stands in the transcript before it stands in the log, the first one too.
+    let (early, gaps): (Vec<Told>, Vec<Told>) =
+        left.into_iter().partition(|call| !call.time.is_empty() && call.time < begins);
     if context.output.json() {
         for gap in &gaps {
             let (session, tool) = &gap.kind;
@@ -64,7 +73,15 @@ pub(crate) fn run(args: &AuditGapsArgs, context: &Context) -> Outcome {
         context.output.remark(&format!("{} lines of the transcripts are no JSON", told.bad));
     }
     if !early.is_empty() {
-        context.output.remark(&format!("{} calls are older than the log ({})", early.len(), begins));
+        context
+            .output
+            .remark(&format!("{} calls without a line are older than the log ({begins})", early.len()));
+    }
+    if !never.is_empty() {
+        context.output.remark(&format!(
+            "{} calls without a line were not made, as their results say: the host refused them",
+            never.len()
+        ));
     }
     context.output.remark(&format!("{} of {number} calls have no line in the log", gaps.len()));
     Ok(if gaps.is_empty() { OK } else { FINDINGS })
@@ -99,6 +116,11 @@ fn transcripts(named: &[PathBuf], context: &Context) -> Result<Vec<PathBuf>, Fai
     Ok(out)
 }
 
+/// The name under which a tool of Claude Code is compared: its transcripts call one tool by its old name.
+fn named(tool: &str) -> String {
+    if tool == "Task" { "Agent".to_owned() } else { tool.to_owned() }
+}
+
 /// The lines of the log that have not answered for a call.
 #[derive(Default)]
 struct Log {
@@ -115,7 +137,7 @@ impl Log {
                 self.begins = time.to_owned();
             }
             if field(&row, "event") == "pre_tool_use" {
-                let kind = (field(&row, "session").to_owned(), field(&row, "tool").to_owned());
+                let kind = (field(&row, "session").to_owned(), named(field(&row, "tool")));
                 self.lines.entry(kind).or_default().push(field(&row, "arguments").to_owned());
             }
         })
@@ -144,32 +166,85 @@ impl Log {
 struct Transcripts {
     calls: Vec<Told>,
     known: HashSet<String>,
+    /// Calls that the host refused by itself.
+    refused: HashSet<String>,
     bad: u64,
 }
 
 impl Transcripts {
     fn read(&mut self, path: &Path) -> Result<(), Failure> {
+        // A rollout of Codex says it once, in its first line.
+        let mut session = String::new();
         each(path, |number, row| {
             let Some(row) = row else {
                 self.bad += 1;
                 return;
             };
-            let blocks =
-                row.get("message").and_then(|message| message.get("content")).and_then(Value::as_array);
-            for block in blocks.into_iter().flatten().filter(|block| field(block, "type") == "tool_use") {
-                // A session that is taken up again repeats what came before.
-                let id = field(block, "id");
-                if !id.is_empty() && !self.known.insert(id.to_owned()) {
-                    continue;
+            let place = format!("{}:{number}", path.display());
+            let told = |kind, arguments: &Value, key| Told {
+                place: place.clone(),
+                time: field(&row, "timestamp").to_owned(),
+                kind,
+                arguments: policy_hosts::audit::arguments(arguments),
+                key,
+            };
+            if let Some(payload) = row.get("payload") {
+                let key = field(payload, "call_id").to_owned();
+                match (field(&row, "type"), codex(payload)) {
+                    ("session_meta", _) => field(payload, "id").clone_into(&mut session),
+                    ("response_item", Some((tool, input))) => {
+                        self.add(told((session.clone(), tool), &input, key));
+                    }
+                    ("response_item", None) if field(payload, "output").starts_with(NO_TOOL_OF_CODEX) => {
+                        self.refused.insert(key);
+                    }
+                    _ => {}
                 }
-                self.calls.push(Told {
-                    place: format!("{}:{number}", path.display()),
-                    time: field(&row, "timestamp").to_owned(),
-                    kind: (field(&row, "sessionId").to_owned(), field(block, "name").to_owned()),
-                    arguments: policy_hosts::audit::arguments(block.get("input").unwrap_or(&Value::Null)),
-                });
+                return;
+            }
+            let content = row.get("message").and_then(|message| message.get("content"));
+            for block in content.and_then(Value::as_array).into_iter().flatten() {
+                let key = |id| format!("{} {}", field(&row, "agentId"), field(block, id));
+                match (field(&row, "type"), field(block, "type")) {
+                    ("assistant", "tool_use") => {
+                        let kind = (field(&row, "sessionId").to_owned(), named(field(block, "name")));
+                        self.add(told(kind, block.get("input").unwrap_or(&Value::Null), key("id")));
+                    }
+                    (_, "tool_result") if field(block, "content").starts_with(REFUSED_BY_CLAUDE) => {
+                        self.refused.insert(key("tool_use_id"));
+                    }
+                    _ => {}
+                }
             }
         })
+    }
+
+    /// A session that is taken up again repeats what came before.
+    fn add(&mut self, call: Told) {
+        if call.key.trim_end().is_empty() || self.known.insert(call.key.clone()) {
+            self.calls.push(call);
+        }
+    }
+}
+
+/// Tool and arguments of an item of Codex, as it tells them to a hook; none when the item is no call.
+fn codex(item: &Value) -> Option<(String, Value)> {
+    let name = field(item, "name");
+    match field(item, "type") {
+        "function_call" => {
+            let input: Value = serde_json::from_str(field(item, "arguments")).unwrap_or_default();
+            Some(match (field(item, "namespace"), name) {
+                ("", "exec_command") => {
+                    ("Bash".to_owned(), json!({"command": input.get("cmd").cloned().unwrap_or_default()}))
+                }
+                ("", "shell" | "shell_command") => ("Bash".to_owned(), input),
+                ("", name) => (name.to_owned(), input),
+                (server, name) => (format!("{server}__{name}"), input),
+            })
+        }
+        "custom_tool_call" => Some((name.to_owned(), json!({"command": field(item, "input")}))),
+        "local_shell_call" => Some(("Bash".to_owned(), item.get("action").cloned().unwrap_or_default())),
+        _ => None,
     }
 }
 
