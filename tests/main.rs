@@ -32,3 +32,8 @@ mod texts;
 mod tidy;
 mod untrusted;
 mod wrap;
+#[cfg(target_os = "linux")]
+mod wrap_ends;
+mod wrap_many;
+mod wrap_reload;
+mod wrapped;

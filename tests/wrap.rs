@@ -4,110 +4,10 @@
 //! passed on.
 
 use crate::support::World;
-use policy_approvals::{Channel, Open, Store, Verdict};
-use policy_engine::places::Folders;
+use crate::wrapped::{Wrapped, audit, call, questions};
+use policy_approvals::{Channel, Verdict};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
-
-const POLICY: &str = "policy \"p\" language 1
-
-default allow
-
-guard deletes on \"delete*\" {
-  because \"deleting is done by people\"
-  suggest \"ask for it in a comment\"
-  deny
-}
-
-guard secrets {
-  deny path \"**/.env\"
-  deny domain \"evil.example\"
-}
-
-guard shells on execute_command {
-  deny run `git push --force`
-}
-
-guard questions on \"ask*\" {
-  ask
-}
-
-guard memos on read_resource {
-  ask arg uri \"memo://held*\"
-}
-
-guard hasty on hasty {
-  ask timeout 1s
-  ask
-}
-
-guard sampling on sampling {
-  deny
-}
-";
-
-struct Wrapped {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    stdout: BufReader<ChildStdout>,
-}
-
-impl Wrapped {
-    fn new(world: &World, options: &[&str], server: &[&str]) -> Wrapped {
-        let policy = world.file("p.policy", POLICY).display().to_string();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_policy"));
-        command.args(["--home", &world.word("home"), "wrap", "--policy", &policy, "--name", "s"]);
-        command.args(options).arg("--").args(server).current_dir(world.path("repo"));
-        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = streams.spawn().unwrap();
-        let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Wrapped { child, stdin, stdout }
-    }
-
-    fn send(&mut self, line: &str) {
-        let stdin = self.stdin.as_mut().unwrap();
-        stdin.write_all(line.as_bytes()).unwrap();
-        stdin.write_all(b"\n").unwrap();
-    }
-
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
-        line.trim_end_matches('\n').to_owned()
-    }
-
-    fn value(&mut self) -> Value {
-        let line = self.line();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
-    }
-
-    /// What comes back for a line, where something does.
-    fn ask(&mut self, line: &str) -> Value {
-        self.send(line);
-        self.value()
-    }
-
-    /// Ends the input: exit code, the rest of both outputs.
-    fn end(mut self) -> (Option<i32>, String, String) {
-        drop(self.stdin.take());
-        let (mut out, mut err) = (String::new(), String::new());
-        self.stdout.read_to_string(&mut out).unwrap();
-        self.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        (self.child.wait().unwrap().code(), out, err)
-    }
-}
-
-fn call(id: u64, tool: &str, arguments: &Value) -> String {
-    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string()
-}
-
-fn audit(world: &World) -> Vec<Value> {
-    let text =
-        std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap_or_default();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-}
 
 #[test]
 fn what_is_allowed_passes_byte_for_byte() {
@@ -299,20 +199,6 @@ fn a_killed_proxy_leaves_nobody_behind() {
     while alive() {
         assert!(Instant::now() < end, "{inner} lives");
         std::thread::sleep(Duration::from_millis(50));
-    }
-}
-
-/// The questions that wait, once there are this many.
-fn questions(world: &World, count: usize) -> (Store, Vec<Open>) {
-    let store = Store::open(&Folders::under(&world.path("home"))).unwrap();
-    let end = Instant::now() + Duration::from_secs(30);
-    loop {
-        let open = store.open_questions().unwrap();
-        if open.len() == count {
-            return (store, open);
-        }
-        assert!(Instant::now() < end, "{open:?}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -423,3 +423,24 @@ fn a_code_opens_once() {
     (0..8).for_each(|_| drop(store.new_code().unwrap()));
     assert!(!store.redeem(&first).unwrap(), "no more than eight");
 }
+
+#[test]
+fn those_who_make_the_file_at_once_all_get_it() {
+    for round in 0..150 {
+        let folder = folder(&format!("made-{round}"));
+        let begin = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            for number in 0..6 {
+                let (folder, begin) = (&folder, &begin);
+                scope.spawn(move || {
+                    begin.wait();
+                    let asked = question(&format!("s{number}"), "{}");
+                    let store = Store::at(folder).unwrap_or_else(|error| panic!("{round}: {error}"));
+                    ticket(&store, &asked);
+                });
+            }
+        });
+        assert_eq!(Store::at(&folder).unwrap().open_questions().unwrap().len(), 6);
+        let _ = std::fs::remove_dir_all(folder);
+    }
+}

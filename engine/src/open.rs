@@ -486,7 +486,7 @@ fn replace(
         .and_then(|()| file.sync_all())
         .and_then(|()| match how.over {
             true => rustix::fs::renameat(fd, &temporary, fd, name).map_err(Into::into),
-            false => rustix::fs::linkat(fd, &temporary, fd, name, AtFlags::empty()).map_err(Into::into),
+            false => name_new(fd, &temporary, name).map_err(Into::into),
         });
     if done.is_err() || !how.over {
         let _ = rustix::fs::unlinkat(fd, &temporary, AtFlags::empty());
@@ -503,6 +503,18 @@ fn replace(
         let _ = rustix::fs::fsync(folder);
     }
     Ok(())
+}
+
+/// Gives a file its name when nothing else has it. With a link it would have two names for a moment, and for ever when we are killed
+/// then: another process would refuse it.
+fn name_new(fd: BorrowedFd<'_>, temporary: &OsStr, name: &OsStr) -> Result<(), Errno> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    match rustix::fs::renameat_with(fd, temporary, fd, name, rustix::fs::RenameFlags::NOREPLACE) {
+        // A file system that does not know of it.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+        done => return done,
+    }
+    rustix::fs::linkat(fd, temporary, fd, name, AtFlags::empty())
 }
 
 /// Gives a new file the owner and mode of the one it replaces; who may not give files away keeps it.

@@ -146,6 +146,8 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     }
     proxy.lost(&format!("the server has ended ({status})"));
     person.close();
+    // Questions that are withdrawn by this are answered too.
+    proxy.answered_soon(child::PATIENCE);
     child::dismiss(&mut guard);
     policy_os::kill_group(leader, false);
     policy_engine::audit::sign::session_ends(&audit, &state, care);

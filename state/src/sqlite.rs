@@ -4,14 +4,16 @@
 //! process opens it by other means than SQLite.
 
 use policy_engine::open;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Largest file, bytes.
 const CAP: u64 = 1 << 30;
+/// How often a file is looked at that another process is making.
+const BEAT: Duration = Duration::from_millis(2);
 
 /// What is in a file.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +58,15 @@ pub fn open(
     let say = |error: rusqlite::Error| format!("`{}`: {}", path.display(), say(&error));
     let connection = Connection::open_with_flags(path, flags).map_err(say)?;
     connection.busy_timeout(patience).map_err(say)?;
-    let (own, found) = (shape.version, prepare(&connection, shape).map_err(say)?);
+    let end = Instant::now() + patience;
+    let found = loop {
+        match prepare(&connection, shape) {
+            // SQLite itself does not wait where a file is made that another process is making.
+            Err(error) if is_busy(&error) && Instant::now() < end => std::thread::sleep(BEAT),
+            other => break other.map_err(say)?,
+        }
+    };
+    let own = shape.version;
     let path = path.display();
     match found {
         found if found == own => Ok(connection),
@@ -65,6 +75,10 @@ pub fn open(
         )),
         other => Err(format!("`{path}` is of another version of policy ({other}, this program knows {own})")),
     }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
 /// The file is looked at and not opened: closing it would drop the locks that SQLite holds on it in this process, and another process

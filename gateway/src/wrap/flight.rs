@@ -43,6 +43,8 @@ pub(crate) struct Flight {
     /// Requests of the server that went to the client.
     pub(crate) server: HashSet<Id>,
     waiting: usize,
+    /// Questions whose calls are not carried out or answered yet.
+    asking: usize,
 }
 
 impl Flight {
@@ -71,9 +73,9 @@ impl Flight {
         self.client.remove(id)
     }
 
-    /// The request is over.
-    pub(crate) fn leave(&mut self, id: &Id) {
-        self.client.remove(id);
+    /// The request is over; whether it still was to be answered.
+    pub(crate) fn leave(&mut self, id: &Id) -> bool {
+        self.client.remove(id).is_some()
     }
 
     /// Notes that a person is asked; not more than a few at once.
@@ -84,6 +86,7 @@ impl Flight {
         let Some(open) = self.client.get_mut(id) else { return false };
         open.stage = Stage::Waiting;
         self.waiting += 1;
+        self.asking += 1;
         true
     }
 
@@ -114,9 +117,14 @@ impl Flight {
         wanted
     }
 
-    /// How many wait for a person.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting
+    /// What came of a question is done.
+    pub(crate) fn done(&mut self) {
+        self.asking = self.asking.saturating_sub(1);
+    }
+
+    /// Whether there are questions whose calls are not carried out or answered yet.
+    pub(crate) fn asking(&self) -> bool {
+        self.asking > 0
     }
 
     /// All that the server will not answer.
@@ -148,11 +156,14 @@ mod tests {
         assert_eq!((flight.answer(&text), flight.answer(&one)), (None, None), "neither was sent");
         assert!(flight.cancel(&text) && !flight.cancel(&one) && !flight.waits(&text));
         assert!(!flight.answered(&text), "nobody wants it any more");
+        assert!(flight.asking(), "nobody has said yet that it was not made");
+        flight.done();
         flight.sent(&one);
         assert_eq!(
-            (flight.waiting(), flight.answer(&one).map(|open| open.method)),
-            (0, Some("a".to_owned()))
+            (flight.asking(), flight.answer(&one).map(|open| open.method)),
+            (false, Some("a".to_owned()))
         );
-        assert_eq!((flight.answer(&one), flight.drain()), (None, vec![text]));
+        assert_eq!((flight.answer(&one), flight.drain()), (None, vec![text.clone()]));
+        assert!(!flight.leave(&text), "it was answered with all the others");
     }
 }

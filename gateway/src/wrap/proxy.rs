@@ -92,12 +92,18 @@ impl Proxy {
         written
     }
 
-    /// Waits until no question is open.
+    /// Waits until no question is open and what was approved is with the server.
     pub(crate) fn answered(&self) {
         let mut flight = self.flight();
-        while flight.waiting() > 0 {
+        while flight.asking() {
             flight = self.answered.wait(flight).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Waits until no question is open, but not for long.
+    pub(crate) fn answered_soon(&self, within: Duration) {
+        let flight = self.flight();
+        drop(self.answered.wait_timeout_while(flight, within, |flight| flight.asking()));
     }
 
     /// Answers what the server will not answer any more.
@@ -233,14 +239,16 @@ impl Proxy {
     fn pass(&self, id: &Id, text: &str) {
         // ORDER: noted first, since the answer may come at once.
         self.flight().sent(id);
-        if !self.to_server(text) {
-            self.flight().leave(id);
+        if !self.to_server(text) && self.flight().leave(id) {
             self.to_client(&reply::error(Some(id), -32603, "the server has ended"));
         }
     }
 
     fn deny(&self, id: &Id, form: Form, text: &str, modern: bool) {
-        self.flight().leave(id);
+        // ORDER: when the server has ended, all that was in flight is answered at once.
+        if !self.flight().leave(id) {
+            return;
+        }
         match form {
             Form::Tool => self.to_client(&reply::denied(id, text, modern)),
             Form::Resource | Form::Server => {
@@ -283,10 +291,12 @@ impl Proxy {
             } else {
                 own.flight().leave(&id);
             }
+            own.flight().done();
             own.answered.notify_all();
         });
         if let Err(why) = begun {
             self.flight().answered(&id);
+            self.flight().done();
             self.deny(&id, form, &format!("policy: {why}; this call of {kept} bytes was not made"), modern);
         }
     }
