@@ -4,7 +4,7 @@
 //! passed on.
 
 use crate::support::World;
-use crate::wrapped::{Wrapped, audit, call, questions};
+use crate::wrapped::{POLICY, Wrapped, audit, call, questions};
 use policy_approvals::{Channel, Verdict};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -87,7 +87,10 @@ fn round(world: &World, victim: Victim, first: u64, random: &mut Random) {
     let text = move |n: u64| call(n, tool(n), &json!({ "n": n }));
     let begun = first + 1;
     assert_eq!(wrapped.ask(&text(begun))["id"], begun);
-    let server = std::fs::read_to_string(format!("{file}.pid")).unwrap().trim().to_owned();
+    // A call that is denied is answered before the server is there.
+    let pid = || std::fs::read_to_string(format!("{file}.pid")).unwrap_or_default();
+    until("no server", || pid().ends_with('\n'));
+    let server = pid().trim().to_owned();
     let (_, group) = state_and_group(&server).unwrap();
     let (mut stdin, stdout) = (wrapped.stdin.take().unwrap(), wrapped.stdout);
     let over = Arc::new(AtomicBool::new(false));

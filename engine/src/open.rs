@@ -269,7 +269,7 @@ thread_local! {
 }
 
 /// While it lives, folders that were opened and checked are not opened and checked again by this thread: for the moment of
-/// one decision, which opens several files below the same folders.
+/// one decision, which opens several files below the same folders, or for the moment in which files are taken for unchanged.
 #[must_use]
 pub fn remember_folders() -> Remembered {
     let outer = FOLDERS.with(|folders| match &mut *folders.borrow_mut() {

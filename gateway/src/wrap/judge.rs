@@ -11,7 +11,7 @@ use crate::wrap::question;
 use policy_engine::cache::now_ns;
 use policy_engine::combine::{at_least_ask, step};
 use policy_engine::decide::{Answer, Engine, Options};
-use policy_engine::open::Care;
+use policy_engine::open::{Care, Remembered, remember_folders};
 use policy_engine::places::Folders;
 use policy_engine::record::record;
 use policy_hosts::call::Call;
@@ -123,12 +123,20 @@ struct Worker {
     /// For lists of tools: it asks and records nothing.
     lister: Option<Engine>,
     looked: Option<Instant>,
+    /// Folders that were looked at since then are not looked at again.
+    folders: Option<Remembered>,
     notices: Notices,
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
-    let mut worker =
-        Worker { setting, engine: None, lister: None, looked: None, notices: Notices::default() };
+    let mut worker = Worker {
+        setting,
+        engine: None,
+        lister: None,
+        looked: None,
+        folders: None,
+        notices: Notices::default(),
+    };
     loop {
         // While there is an error to take back, files are looked at without a call too.
         let next = match worker.notices.any() {
@@ -174,6 +182,9 @@ impl Worker {
         if !fresh {
             engine.refresh();
             self.looked = Some(Instant::now());
+            // ORDER: let go first, since what is remembered within is forgotten with the outer one.
+            self.folders = None;
+            self.folders = Some(remember_folders());
         }
         engine
     }
