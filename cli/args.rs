@@ -433,6 +433,9 @@ pub(crate) struct HookArgs {
     /// The audit file.
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Where the host cannot ask, wait for a person so long; less than the host waits for the hook.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wait: Option<u64>,
     /// The folder of the user's policy, instead of ~/.config/policy.
     #[arg(long, value_name = "DIR")]
     pub(crate) config: Option<PathBuf>,

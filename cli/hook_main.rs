@@ -13,5 +13,6 @@ fn main() -> std::process::ExitCode {
         policy_hook::Flavor::Policy,
         &policy_engine::work::Elsewhere,
         &policy_engine::work::Elsewhere,
+        &policy_engine::work::Elsewhere,
     )
 }

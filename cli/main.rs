@@ -29,7 +29,13 @@ fn main() -> ExitCode {
         && !asks_for_help(&words)
         && commands::hook::asked(&words).is_none()
     {
-        return policy_hook::run(&words, flavor, &policy_engine::work::Here, &policy_state::Sqlite);
+        return policy_hook::run(
+            &words,
+            flavor,
+            &policy_engine::work::Here,
+            &policy_state::Sqlite,
+            &policy_gateway::hooked::AtThePage,
+        );
     }
     let words = words_of_firewall(words, flavor);
     let cli = match parse(&words, flavor) {

@@ -2,14 +2,14 @@
 //!
 //! INVARIANT: questions are made by the store itself, in a home of the test's own.
 
-use crate::support::World;
+use crate::support::{World, feed};
 use policy_approvals::{
     Asked, Channel, Notice, Question, RunId, Said, Server, Shown, Store, Ticket, Verdict,
 };
 use policy_engine::places::Folders;
 use std::path::PathBuf;
-use std::process::Output;
-use std::time::Duration;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 fn question(session: &str, tool: &str, arguments: &str) -> Question {
     Question {
@@ -226,4 +226,110 @@ fn a_policy_with_errors_is_listed() {
     }
     let json = text(&run(&world, &["list", "--format", "json"]).stdout);
     assert!(json.contains("\"notice\""), "{json}");
+}
+
+const CODEX: &str = "{\"hook_event_name\":\"PreToolUse\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"touch ran.txt\"},\
+    \"session_id\":\"s\"}";
+
+/// A machine with a policy that asks, compiled beforehand: a slow machine takes longer for that than a hook has time.
+fn asking(name: &str) -> (World, Store, String) {
+    let (world, store) = home(name);
+    let text = "policy \"p\" language 1\n\nrule r on Bash {\n  allow run `ls`\n  ask run `touch *`\n}\n";
+    let policy = world.file("p.policy", text).display().to_string();
+    world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &policy], b"");
+    (world, store, policy)
+}
+
+fn hook(world: &World, policy: &str, program: &str, words: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    if !program.ends_with("hook") {
+        command.arg("hook");
+    }
+    command
+        .args(["--home", &world.word("home"), "--policy", policy])
+        .args(words)
+        .current_dir(world.path("repo"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+const PROGRAMS: [&str; 2] = [env!("CARGO_BIN_EXE_policy"), env!("CARGO_BIN_EXE_policy-hook")];
+
+#[test]
+fn a_host_that_cannot_ask_gets_a_question_whose_answer_counts_once() {
+    for (number, program) in PROGRAMS.into_iter().enumerate() {
+        let (world, store, policy) = asking(&format!("approvals-hook-{number}"));
+        let codex =
+            |event: &str| feed(&mut hook(&world, &policy, program, &["--host", "codex"]), event.as_bytes());
+        let listed = codex(&CODEX.replace("touch ran.txt", "ls"));
+        assert!(listed.stdout.is_empty() && listed.status.success(), "{listed:?}");
+        assert!(store.open_questions().unwrap().is_empty());
+        let denied = codex(CODEX);
+        let said = text(&denied.stdout);
+        assert!(said.contains("\"deny\"") && said.contains("stays open for ten minutes"), "{denied:?}");
+        let id = only(&store);
+        let model = format!("{said}{}", text(&denied.stderr));
+        assert!(!model.contains(id.get(..6).unwrap()) && !model.contains("policy approvals"), "{model}");
+        // The same again is the same question.
+        codex(CODEX);
+        assert_eq!(only(&store), id);
+        store.answer(&id, Verdict::Once, Channel::Page).unwrap();
+        let other = codex(&CODEX.replace("\"s\"", "\"t\""));
+        assert!(text(&other.stdout).contains("\"deny\""), "another session: {other:?}");
+        let approved = codex(CODEX);
+        assert!(approved.stdout.is_empty() && approved.status.success(), "{approved:?}");
+        assert!(text(&codex(CODEX).stdout).contains("\"deny\""), "it was used");
+        let audit = std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap();
+        assert!(audit.contains("a person approved it before: once, on the page"), "{audit}");
+    }
+}
+
+#[test]
+fn a_host_that_waits_long_hears_the_answer() {
+    for (number, program) in PROGRAMS.into_iter().enumerate() {
+        let (world, store, policy) = asking(&format!("approvals-wait-{number}"));
+        for (verdict, says) in [(Verdict::Session, ""), (Verdict::Deny, "a person denied it on the page")] {
+            let mut command = hook(&world, &policy, program, &["--host", "codex", "--wait", "60"]);
+            let event = CODEX.replace("ran.txt", if says.is_empty() { "a.txt" } else { "b.txt" });
+            let output = std::thread::scope(|scope| {
+                let running = scope.spawn(|| feed(&mut command, event.as_bytes()));
+                let end = Instant::now() + Duration::from_secs(30);
+                while store.open_questions().unwrap().is_empty() {
+                    assert!(Instant::now() < end, "nothing is asked");
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                // Longer than the hook takes for anything else.
+                std::thread::sleep(Duration::from_millis(2500));
+                store.answer(&only(&store), verdict, Channel::Page).unwrap();
+                running.join().unwrap()
+            });
+            let said = text(&output.stdout);
+            assert!(
+                output.status.success() && said.is_empty() == says.is_empty() && said.contains(says),
+                "{output:?}"
+            );
+        }
+        // For the session it holds until the session ends.
+        let codex =
+            |event: &str| feed(&mut hook(&world, &policy, program, &["--host", "codex"]), event.as_bytes());
+        let same = CODEX.replace("ran.txt", "a.txt");
+        assert!(codex(&same).stdout.is_empty());
+        codex("{\"hook_event_name\":\"SessionEnd\",\"session_id\":\"s\"}");
+        assert!(text(&codex(&same).stdout).contains("\"deny\""));
+    }
+}
+
+#[test]
+fn a_host_that_asks_itself_makes_no_question() {
+    let (world, store, policy) = asking("approvals-native");
+    for host in ["claude-code", "gemini", "generic"] {
+        let event = match host {
+            "gemini" => CODEX.replace("PreToolUse", "BeforeTool"),
+            "generic" => CODEX.replace("hook_event_name", "event").replace("PreToolUse", "pre_tool_use"),
+            _ => CODEX.to_owned(),
+        };
+        let output = feed(&mut hook(&world, &policy, PROGRAMS[0], &["--host", host]), event.as_bytes());
+        assert!(text(&output.stdout).contains("\"ask\""), "{output:?}");
+    }
+    assert!(store.open_questions().unwrap().is_empty());
 }

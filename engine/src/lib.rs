@@ -10,6 +10,7 @@ mod checks;
 pub mod combine;
 pub mod compile;
 pub mod decide;
+pub mod desk;
 pub mod discover;
 pub mod doing;
 mod dry_run;

@@ -7,6 +7,7 @@
 #![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod approve;
+pub mod hooked;
 pub mod install;
 pub mod mcp;
 pub mod wrap;

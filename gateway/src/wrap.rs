@@ -6,7 +6,7 @@
 //! INVARIANT: nothing is passed on that was not understood, no call without its line of audit; each request of the client gets one
 //! answer, and what nobody asked for is dropped. Starting reads and writes no file.
 
-mod ask;
+pub(crate) mod ask;
 mod child;
 mod diff;
 mod elicit;
@@ -19,7 +19,7 @@ mod list;
 mod message;
 mod notice;
 mod proxy;
-mod question;
+pub(crate) mod question;
 mod reply;
 
 pub use child::watch;
@@ -98,7 +98,9 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let run = RunId::random().map_err(|error| format!("there are no random numbers: {error}"))?;
     let person: Arc<dyn Person> = match wrap.ask {
         Ask::Nobody => Arc::new(Nobody),
-        Ask::Person { summon, .. } => Arc::new(Page { folders: wrap.folders.clone(), run, summon }),
+        Ask::Person { summon, .. } => {
+            Arc::new(Page { folders: wrap.folders.clone(), run, summon, loud: true })
+        }
     };
     let secret: String = run.0.iter().map(|byte| format!("{byte:02x}")).collect();
     let forms = matches!(wrap.ask, Ask::Person { forms: true, .. }).then(|| Forms::new(&secret));
@@ -112,7 +114,7 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let (audit, state) = (wrap.audit.clone(), wrap.folders.state.clone());
     let judge = Judge::start(Setting {
         person: person.clone(),
-        asker: question::Asker { server, run },
+        asker: question::Asker { server: Some(server), run, most: question::WAIT },
         folders: wrap.folders,
         options: wrap.options,
         store: wrap.store,

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// First word of `policy hook` when this program asks, and what then begins its answer.
 ///
@@ -42,10 +43,12 @@ pub(crate) fn signed(mut reply: Reply) -> Reply {
 }
 
 /// What `policy hook` says with the same words and the event as its input.
-pub(crate) fn to_policy(host: &dyn Host, words: &[OsString], event: &[u8]) -> Reply {
+///
+/// It may ask a person, for so long.
+pub(crate) fn to_policy(host: &dyn Host, words: &[OsString], event: &[u8], wait: Duration) -> Reply {
     prepare(host, "`policy` beside it did not answer, which has to compile a policy");
     // Its own deadline begins now, and it is the one that knows why it passes.
-    let reply = policy_os::end_by(DEADLINE * 2)
+    let reply = policy_os::end_by(wait + DEADLINE * 2)
         .map_err(|error| format!("policy-hook could not set its alarm: {error}"))
         .and_then(|()| ask(words, event));
     reply.unwrap_or_else(|cause| fail(host, &cause))

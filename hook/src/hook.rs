@@ -7,6 +7,7 @@ use crate::hand_over;
 use crate::words::{Words, read_words};
 use crate::{DENY, Flavor, complain, complain_bytes};
 use policy_engine::decide::{Engine, Options};
+use policy_engine::desk::{Asking, Desk, asked_before};
 use policy_engine::layers::Default_;
 use policy_engine::open::Care;
 use policy_engine::past::Store;
@@ -16,6 +17,7 @@ use policy_hosts::Host;
 use policy_hosts::event::{Event, read_event};
 use policy_hosts::reply::{Answer, Reply};
 use policy_os::LastWords;
+use policy_runtime::verdict::Decision;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -35,6 +37,7 @@ pub fn run(
     flavor: Flavor,
     compiler: &'static dyn Compiler,
     store: &'static dyn Store,
+    desk: &'static dyn Desk,
 ) -> ExitCode {
     let given = hand_over::asked_by_the_small_one(words);
     let words = read_words(given);
@@ -53,9 +56,9 @@ pub fn run(
     };
     guard(host);
     let reply = match words {
-        Ok(words) => match answer(host, &words, flavor, (compiler, store)) {
+        Ok(words) => match answer(host, &words, flavor, (compiler, store, desk)) {
             Ok(Said::Reply(reply)) => reply,
-            Ok(Said::Elsewhere(event)) => hand_over::to_policy(host, given, &event),
+            Ok(Said::Elsewhere(event)) => hand_over::to_policy(host, given, &event, wait(&words)),
             Err(cause) => fail(host, &cause),
         },
         Err((_, cause)) => {
@@ -167,7 +170,7 @@ fn answer(
     host: &'static dyn Host,
     words: &Words,
     flavor: Flavor,
-    (compiler, store): (&'static dyn Compiler, &'static dyn Store),
+    (compiler, store, desk): (&'static dyn Compiler, &'static dyn Store, &'static dyn Desk),
 ) -> Result<Said, String> {
     let event = read_event(&mut std::io::stdin().lock()).map_err(|error| error.to_string())?;
     remember(&event);
@@ -214,16 +217,37 @@ fn answer(
     prepare(host, "it was still deciding the call");
     // The audit line goes to the folder that the session's record was in.
     let folders_of_now = policy_engine::open::remember_folders();
-    let mut engine = Engine::new(folders, options).with_store(store);
+    let mut engine = Engine::new(folders.clone(), options).with_store(store);
     let mut answer = engine.decide(&call);
-    if Elsewhere::needed() {
+    let asked = call.event == "pre_tool_use" && answer.verdict.decision == Decision::Ask && !host.asks(&call);
+    let ended = call.event == "session_end" && asked_before(&folders);
+    if Elsewhere::needed() || (asked || ended) && !desk.here() {
         return Ok(Said::Elsewhere(event));
     }
     let mut remark = String::new();
-    // Of events that are no question, only what a guard has to say is a decision.
-    if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
+    if asked {
+        // One line for the question, and one for what came of it.
         remark = policy_engine::record::record(&call, &mut answer, &audit, &state, Care::Private)
             .unwrap_or_default();
+        prepare(host, "a person was asked and the answer did not come in time");
+        // ORDER: the time of the person is no time of ours.
+        policy_os::end_by(wait(words) + DEADLINE)
+            .map_err(|error| format!("policy could not set its alarm: {error}"))?;
+        answer = desk.settle(Asking {
+            engine: &mut engine,
+            folders: &folders,
+            call: &call,
+            answer,
+            wait: wait(words),
+        });
+    }
+    if ended {
+        desk.end(&folders, &call.host, &call.session);
+    }
+    // Of events that are no question, only what a guard has to say is a decision.
+    if call.event == "pre_tool_use" || !answer.verdict.findings.is_empty() {
+        let more = policy_engine::record::record(&call, &mut answer, &audit, &state, Care::Private);
+        remark.push_str(&more.unwrap_or_default());
     }
     if call.event == "session_end" {
         anchor(words, flavor, Some(&call.cwd));
@@ -233,6 +257,11 @@ fn answer(
     // The process ends with its reply, and the system takes all of this back faster than we do.
     std::mem::forget((engine, answer, folders_of_now));
     Ok(Said::Reply(reply))
+}
+
+/// How long a person is waited for: what the words say, and else not at all, since a host that gives up lets the call through.
+fn wait(words: &Words) -> Duration {
+    Duration::from_secs(words.wait.unwrap_or_default())
 }
 
 fn audit_file(words: &Words, flavor: Flavor, folders: &Folders, cwd: &Path) -> PathBuf {

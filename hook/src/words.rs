@@ -18,9 +18,11 @@ pub(crate) struct Words {
     pub(crate) config: Option<PathBuf>,
     pub(crate) state: Option<PathBuf>,
     pub(crate) cache: Option<PathBuf>,
+    /// Longest wait for a person, seconds.
+    pub(crate) wait: Option<u64>,
 }
 
-const KNOWN: &str = "--host, --policy, --as, --audit, --config, --state and --cache";
+const KNOWN: &str = "--host, --policy, --as, --audit, --wait, --config, --state and --cache";
 
 /// Reads the words by hand: a mistake is the host's fail-closed reply, so the host is looked for first.
 pub(crate) fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, String)> {
@@ -57,6 +59,11 @@ pub(crate) fn read_words(words: &[OsString]) -> Result<Words, (Option<String>, S
             "--as" => text().and_then(|text| once(&mut out.label, text)),
             "--policy" => file().and_then(|path| once(&mut out.policy, path)),
             "--audit" => file().and_then(|path| once(&mut out.audit, path)),
+            "--wait" => text().and_then(|text| {
+                // Behind a day no host waits.
+                let seconds = text.parse().ok().filter(|seconds| *seconds <= 86_400);
+                once(&mut out.wait, seconds.ok_or("is no number of seconds up to a day")?)
+            }),
             "--home" => file().and_then(|path| once(&mut out.home, path)),
             "--config" => file().and_then(|path| once(&mut out.config, path)),
             "--state" => file().and_then(|path| once(&mut out.state, path)),

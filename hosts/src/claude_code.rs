@@ -116,6 +116,10 @@ impl Host for ClaudeCode {
         }
     }
 
+    fn asks(&self, call: &Call) -> bool {
+        call.host_event != "PreSkillShellCommand"
+    }
+
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         match event {
             Some(event @ ("PreToolUse" | "PermissionRequest")) => refused(self, event, reason),

@@ -9,7 +9,7 @@
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake, unknown};
 use crate::reply::{Answer, Reply};
-use crate::settings::{Settings, WAIT, command};
+use crate::settings::{Settings, WAIT, waiting};
 use crate::{Host, not_understood, refused};
 use policy_runtime::verdict::Decision;
 use serde_json::{Map, Value, json};
@@ -98,6 +98,10 @@ impl Host for Codex {
         }
     }
 
+    fn asks(&self, call: &Call) -> bool {
+        call.host_event != "PreToolUse"
+    }
+
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         match event {
             Some(event @ ("PreToolUse" | "PermissionRequest")) => refused(self, event, reason),
@@ -106,7 +110,7 @@ impl Host for Codex {
     }
 
     fn settings(&self, program: &str) -> Option<Settings> {
-        let hook = json!({"hooks": [{"type": "command", "command": command(program, self.name()), "timeout": WAIT}]});
+        let hook = json!({"hooks": [{"type": "command", "command": waiting(program, self.name()), "timeout": WAIT}]});
         let all = ["PreToolUse", "PermissionRequest", "PostToolUse"].map(|event| {
             let mut entry = hook.clone();
             if let Some(entry) = entry.as_object_mut() {

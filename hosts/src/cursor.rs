@@ -11,7 +11,7 @@ use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, is_report, parse_strict, strict_json, unknown};
 use crate::reply::{Answer, Reply, clean};
-use crate::settings::{Settings, WAIT, command};
+use crate::settings::{Settings, WAIT, waiting};
 use policy_runtime::verdict::Decision;
 use serde_json::{Map, Value, json};
 
@@ -131,7 +131,7 @@ impl Host for Cursor {
     fn reply(&self, call: &Call, answer: &Answer) -> Reply {
         let event = call.host_event.as_str();
         let reason = format!("policy: {}", answer.reason());
-        let asks = ["beforeShellExecution", "beforeMCPExecution"].contains(&event);
+        let asks = self.asks(call);
         match (call.event.as_str(), answer.decision) {
             ("pre_tool_use", Decision::Deny) => denied(&reason),
             ("pre_tool_use", Decision::Ask) if asks => {
@@ -162,6 +162,10 @@ impl Host for Cursor {
         }
     }
 
+    fn asks(&self, call: &Call) -> bool {
+        ["beforeShellExecution", "beforeMCPExecution"].contains(&call.host_event.as_str())
+    }
+
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         let text = clean(reason, 400);
         match event {
@@ -179,7 +183,7 @@ impl Host for Cursor {
     }
 
     fn settings(&self, program: &str) -> Option<Settings> {
-        let command = command(program, self.name());
+        let command = waiting(program, self.name());
         let hook = |closed: bool| json!({"command": command.clone(), "timeout": WAIT, "failClosed": closed});
         let mut tools = hook(true);
         if let Some(tools) = tools.as_object_mut() {

@@ -80,6 +80,10 @@ impl Host for Gemini {
         }
     }
 
+    fn asks(&self, _call: &Call) -> bool {
+        true
+    }
+
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply {
         let text = format!("policy: {}", clean(reason, 400));
         match event {

@@ -70,6 +70,10 @@ impl Host for Generic {
         Reply::json(&reply)
     }
 
+    fn asks(&self, _call: &Call) -> bool {
+        true
+    }
+
     fn fail_closed(&self, _event: Option<&str>, reason: &str) -> Reply {
         let answer = Answer::own(Decision::Deny, reason);
         Reply { stderr: Reply::error(0, &clean(reason, 400)).stderr, ..Reply::json(&object(&answer)) }

@@ -54,6 +54,9 @@ pub trait Host: Sync {
     /// The answer when nothing could be decided; `event` as the host spells it ([`Call::host_event`]), when known.
     fn fail_closed(&self, event: Option<&str>, reason: &str) -> Reply;
 
+    /// Whether this host asks its person about this call when it is told to.
+    fn asks(&self, call: &Call) -> bool;
+
     /// What is written for an event that no policy judges.
     fn ignored(&self) -> Reply {
         Reply::default()

@@ -38,6 +38,14 @@ impl Settings {
     }
 }
 
+/// Seconds that a hook may wait for a person where its host cannot ask: less than [`WAIT`], so that the host hears the end of it.
+pub(crate) const ASKED: u32 = 540;
+
+/// The command for a host that gives it to a shell and does not ask about every call itself.
+pub(crate) fn waiting(program: &str, host: &str) -> String {
+    format!("{} --wait {ASKED}", command(program, host))
+}
+
 /// The command for a host that gives it to a shell.
 pub(crate) fn command(program: &str, host: &str) -> String {
     let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');

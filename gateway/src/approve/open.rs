@@ -91,6 +91,13 @@ fn running(folders: &Folders) -> Option<u16> {
     std::str::from_utf8(&bytes).ok()?.trim().parse().ok()
 }
 
+fn server(folders: &Folders, program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.arg0("policy").args(["approvals", "serve", "--home"]).arg(&folders.home).process_group(0);
+    bare(&mut command, folders);
+    command
+}
+
 /// The port of the user's server; it is started when there is none.
 ///
 /// # Errors
@@ -99,10 +106,8 @@ pub fn ensure(folders: &Folders, program: &Path) -> Result<u16, String> {
     if let Some(port) = running(folders) {
         return Ok(port);
     }
-    let mut command = Command::new(program);
-    command.arg0("policy").args(["approvals", "serve", "--home"]).arg(&folders.home).process_group(0);
-    bare(&mut command, folders);
-    let mut child = command.spawn().map_err(|error| format!("`{}`: {error}", program.display()))?;
+    let mut child =
+        server(folders, program).spawn().map_err(|error| format!("`{}`: {error}", program.display()))?;
     let until = Instant::now() + STARTS_WITHIN;
     while Instant::now() < until {
         if let Some(port) = running(folders) {
@@ -124,6 +129,15 @@ pub fn summon(folders: &Folders) {
     let folders = folders.clone();
     // Whoever asks waits for an answer, not for a browser.
     std::thread::spawn(move || ensure(&folders, &program));
+}
+
+/// As [`summon`], from a process that ends at once: the server is started and not waited for.
+pub fn summon_alone(folders: &Folders) {
+    if running(folders).is_none()
+        && let Ok(program) = std::env::current_exe()
+    {
+        let _ = server(folders, &program).spawn();
+    }
 }
 
 /// Opens the page.

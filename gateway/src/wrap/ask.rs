@@ -79,6 +79,8 @@ pub(crate) struct Page {
     pub(crate) run: RunId,
     /// Lets the page be there.
     pub(crate) summon: fn(&Folders),
+    /// Say on standard error that a call waits; a hook does not, since its host gives that to the model.
+    pub(crate) loud: bool,
 }
 
 impl Person for Page {
@@ -120,6 +122,11 @@ impl Person for Page {
         match answer {
             Answer::Approved(approval) => Said::Approved(said(approval)),
             Answer::Denied { by } => Said::Denied(place(by).to_owned()),
+            Answer::TimedOut if question.timeout.is_zero() => Said::Nobody(
+                "only a person can say yes to this, and has been asked; the question stays open for ten minutes, and once it was \
+                 approved, the same call with the same arguments runs"
+                    .to_owned(),
+            ),
             Answer::TimedOut => Said::Nobody(format!(
                 "nobody has approved it within {} s; the question stays open for ten minutes, and once a person has approved it, \
                  the same call with the same arguments runs",
@@ -135,7 +142,9 @@ impl Person for Page {
         let asked = store.ask(question).map_err(|refused| refused.to_string())?;
         if matches!(asked, Asked::Waiting(_)) {
             (self.summon)(&self.folders);
-            super::complain("policy wrap: a call waits for you; `policy approvals` shows it");
+            if self.loud {
+                super::complain("policy wrap: a call waits for you; `policy approvals` shows it");
+            }
         }
         Ok(asked)
     }

@@ -15,17 +15,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a person is waited for when the policy says nothing else, and at most: less than the 60 s after which clients give up.
-const WAIT: Duration = Duration::from_secs(50);
+pub(crate) const WAIT: Duration = Duration::from_secs(50);
 /// Most files that are executed and looked at.
 const MOST_OPERANDS: usize = 64;
 /// Most lines of a change that are shown.
 const MOST_LINES: usize = 2000;
 
-/// What the questions of one proxy have in common.
+/// What the questions of one asker have in common.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {
-    pub(crate) server: Server,
+    pub(crate) server: Option<Server>,
     pub(crate) run: RunId,
+    /// Longest wait.
+    pub(crate) most: Duration,
 }
 
 /// The question about a call.
@@ -37,7 +39,7 @@ pub(crate) fn of(asker: &Asker, call: &Call, answer: &Answer) -> Question {
         host: call.host.clone(),
         session: call.session.clone(),
         actor: call.agent.clone().unwrap_or_default(),
-        server: Some(asker.server.clone()),
+        server: asker.server.clone(),
         tool: call.tool.clone(),
         arguments: canonical(&call.arguments),
         cwd: std::fs::canonicalize(&call.cwd).unwrap_or_else(|_| call.cwd.clone()),
@@ -51,7 +53,7 @@ pub(crate) fn of(asker: &Asker, call: &Call, answer: &Answer) -> Question {
         },
         page_only: false,
         run: asker.run,
-        timeout: timeout.map_or(WAIT, |own| own.min(WAIT)),
+        timeout: timeout.unwrap_or(WAIT).min(asker.most),
     }
 }
 

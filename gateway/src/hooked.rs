@@ -1,0 +1,82 @@
+//! Questions of hooks whose hosts cannot ask a person.
+//!
+//! INVARIANT: as for a wrapped server: an approval holds for exactly this call, is taken at the last moment, and used once; where a
+//! person was waited for, the policy decides again first.
+
+use crate::approve;
+use crate::wrap::ask::{Page, Person, Said};
+use crate::wrap::question::{self, Asker};
+use policy_approvals::{RunId, Store};
+use policy_engine::combine::step;
+use policy_engine::decide::Answer;
+use policy_engine::desk::{Asking, Desk, asked_before};
+use policy_engine::places::Folders;
+use policy_hosts::call::Call;
+use policy_hosts::reply;
+use policy_runtime::verdict::Decision;
+
+/// Asks on the page of approvals.
+#[derive(Debug)]
+pub struct AtThePage;
+
+impl Desk for AtThePage {
+    fn here(&self) -> bool {
+        true
+    }
+
+    fn settle(&self, asking: Asking<'_>) -> Answer {
+        let Asking { engine, folders, call, mut answer, wait } = asking;
+        let run = run_of(&call.host, &call.session);
+        let asker = Asker { server: None, run, most: wait };
+        let page = Page { folders: folders.clone(), run, summon: approve::summon_alone, loud: false };
+        let told = |call: &Call, answer: &Answer| question::of(&asker, call, answer);
+        engine.read_texts(call, &mut answer);
+        let said = page.ask(&told(call, &answer), &|| false, None);
+        if matches!(said, Said::Approved(_)) {
+            // ORDER: the policy first, since it may have changed while the person thought.
+            engine.refresh();
+            answer = engine.decide(call);
+            if answer.verdict.decision != Decision::Ask {
+                return answer;
+            }
+        }
+        let now = told(call, &answer);
+        let (decision, because) = match said {
+            Said::Approved(how) if page.take(&now) => {
+                (Decision::Allow, format!("a person approved it {how}"))
+            }
+            Said::Granted(how, digest) if digest == policy_approvals::digest(&now) => {
+                (Decision::Allow, format!("a person approved it {how}"))
+            }
+            Said::Approved(_) | Said::Granted(..) => {
+                (Decision::Deny, "what was approved has changed since, so it was not made".to_owned())
+            }
+            Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
+            Said::Nobody(why) => (Decision::Deny, why),
+        };
+        // Which rule asked is a part of the reason.
+        let because = match decision {
+            Decision::Deny => {
+                format!("{because}. Why it was asked: {}", reply::Answer::from(&answer.verdict).reason())
+            }
+            _ => because,
+        };
+        answer.verdict.decision = decision;
+        answer.verdict.abstains = false;
+        answer.verdict.steps.insert(0, step(decision, &because));
+        answer
+    }
+
+    fn end(&self, folders: &Folders, host: &str, session: &str) {
+        if asked_before(folders)
+            && let Ok(store) = Store::open(folders)
+        {
+            let _ = store.close_run(run_of(host, session));
+        }
+    }
+}
+
+/// Every process of a session asks for the same run.
+fn run_of(host: &str, session: &str) -> RunId {
+    RunId::of_session(host, session)
+}
