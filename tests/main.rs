@@ -35,5 +35,6 @@ mod wrap;
 #[cfg(target_os = "linux")]
 mod wrap_ends;
 mod wrap_many;
+mod wrap_points;
 mod wrap_reload;
 mod wrapped;

@@ -63,9 +63,9 @@ fn twelve_ask_at_once_and_each_gets_its_own_answer() {
 #[test]
 fn twelve_that_write_into_one_audit_lose_no_line() {
     let world = World::new("wrap-many-audit");
-    let calls = 40;
+    let (count, calls) = (rounds(12) as u64, 40);
     std::thread::scope(|scope| {
-        for (process, mut wrap) in (0..).zip(wraps(&world, 12)) {
+        for (process, mut wrap) in (0..).zip(wraps(&world, count)) {
             scope.spawn(move || {
                 for n in 0..calls {
                     let line = call(n + 1, "read", &json!({ "n": process * calls + n }));
@@ -82,7 +82,7 @@ fn twelve_that_write_into_one_audit_lose_no_line() {
         .filter(|line| line["tool"] == "read")
         .map(|line| line["arguments"].to_string())
         .collect();
-    assert_eq!(numbers.len(), 12 * calls as usize + 1);
+    assert_eq!(numbers.len(), (count * calls) as usize + 1);
     let output = world.run(&["audit", "verify"], b"");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }

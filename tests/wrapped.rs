@@ -69,19 +69,22 @@ impl Wrapped {
 
     /// In front of a server, under the policy that is there.
     pub(crate) fn over(world: &World, options: &[&str], server: &[&str]) -> Wrapped {
+        Wrapped::start(&mut Wrapped::command(world, options, server))
+    }
+
+    /// Not started.
+    pub(crate) fn command(world: &World, options: &[&str], server: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_policy"));
-        command.args([
-            "--home",
-            &world.word("home"),
-            "wrap",
-            "--policy",
-            &world.word("p.policy"),
-            "--name",
-            "s",
-        ]);
+        let policy = world.word("p.policy");
+        command.args(["--home", &world.word("home"), "wrap", "--policy", &policy, "--name", "s"]);
         command.args(options).arg("--").args(server).current_dir(world.path("repo"));
-        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = streams.spawn().unwrap();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Started.
+    pub(crate) fn start(command: &mut Command) -> Wrapped {
+        let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Wrapped { child, stdin, stdout }
     }

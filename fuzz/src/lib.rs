@@ -1,10 +1,11 @@
 //! What every text must keep when the shell reader reads it, and a generator of texts that try to break it; and the same
-//! for bytes: decision tables, decisions, the content scanner.
+//! for bytes: decision tables, decisions, the content scanner, messages of MCP.
 //!
 //! INVARIANT: the same seed gives the same texts; a check looks at answers only, never at the clock.
 
 pub mod decide;
 mod edit;
+pub mod envelope;
 pub mod make;
 pub mod scan;
 pub mod section;

@@ -22,6 +22,8 @@ mod proxy;
 pub(crate) mod question;
 mod reply;
 
+pub mod peek;
+
 pub use child::watch;
 
 use crate::mcp::sessions::Record;
