@@ -279,6 +279,11 @@ fn a_host_that_cannot_ask_gets_a_question_whose_answer_counts_once() {
         let approved = codex(CODEX);
         assert!(approved.stdout.is_empty() && approved.status.success(), "{approved:?}");
         assert!(text(&codex(CODEX).stdout).contains("\"deny\""), "it was used");
+        let elsewhere = world.word("elsewhere");
+        let words = ["--host", "codex", "--state", &elsewhere];
+        let nobody = feed(&mut hook(&world, &policy, program, &words), CODEX.as_bytes());
+        assert!(text(&nobody.stdout).contains("nobody can be asked"), "{nobody:?}");
+        assert_eq!(store.open_questions().unwrap().len(), 2);
         let audit = std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap();
         assert!(audit.contains("a person approved it before: once, on the page"), "{audit}");
     }

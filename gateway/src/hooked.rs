@@ -31,7 +31,12 @@ impl Desk for AtThePage {
         let page = Page { folders: folders.clone(), run, summon: approve::summon_alone, loud: false };
         let told = |call: &Call, answer: &Answer| question::of(&asker, call, answer);
         engine.read_texts(call, &mut answer);
-        let said = page.ask(&told(call, &answer), &|| false, None);
+        // The page and the terminal look in the usual place alone.
+        let said = if folders.state == Folders::under(&folders.home).state {
+            page.ask(&told(call, &answer), &|| false, None)
+        } else {
+            Said::Nobody("a person has to say yes to this, and here nobody can be asked: the hook has a `--state` of its own".to_owned())
+        };
         if matches!(said, Said::Approved(_)) {
             // ORDER: the policy first, since it may have changed while the person thought.
             engine.refresh();

@@ -52,7 +52,12 @@ export async function home(run) {
       const file = join(folder, name);
       return { file, url: await until('the address', () => readFileSync(file, 'utf8').match(/url=([^"]+)"/)?.[1]) };
     };
-    await run({ home, port, ask, note, address, origin: `http://127.0.0.1:${port}` });
+    /** What others of this user can read of our processes, and what lies in the folder besides the file that opens the page. */
+    const traces = () => [
+      ...[server, ...started].filter(child => child.exitCode === null).flatMap(child => ['cmdline', 'environ'].map(name => `/proc/${child.pid}/${name}`)),
+      ...readdirSync(folder).filter(name => !name.startsWith('open-')).map(name => join(folder, name)),
+    ].filter(file => existsSync(file)).map(file => readFileSync(file, 'latin1'));
+    await run({ home, port, ask, note, address, traces, origin: `http://127.0.0.1:${port}` });
   } finally {
     for (const child of started) child.kill();
     server.kill();

@@ -212,7 +212,7 @@ test('a screen reader has names for everything', () => machine(async ({ ask, ope
   await page.waitForSelector('.card');
   await page.getByRole('list', { name: 'Questions' }).waitFor();
   await page.getByRole('listitem', { name: 'bash of files' }).waitFor();
-  await page.getByRole('region', { name: 'Arguments' }).waitFor();
+  await page.getByRole('group', { name: 'Arguments' }).waitFor();
   assert.match(await page.locator('#news').textContent(), /New question: bash/);
   assert.equal(await page.locator('html').getAttribute('lang'), 'en');
 }));
@@ -254,6 +254,24 @@ test('a code is good once, and never from a reload', () => machine(async ({ addr
   // Opened from the file, as a person does it, it says the same.
   await second.reload();
   await second.getByText('to open this page with its code').waitFor();
+}));
+
+test('the code and the token stand in no argument, environment or file', () => machine(async ({ address, traces, open, ask }) => {
+  const { url } = await address();
+  const code = url.split('#')[1];
+  assert.match(code, /^[0-9a-f]{32}$/);
+  assert.ok(traces().length > 4 && traces().every(text => !text.includes(code)));
+  const page = await (await browser.newContext()).newPage();
+  const token = page.waitForRequest(request => request.url().includes('/questions')).then(request => request.headers()['x-policy-token']);
+  await page.goto(url);
+  const held = await token;
+  assert.match(held, /^[0-9a-f]{32}$/);
+  void ask('s', 'bash', { command: 'ls' });
+  await page.waitForSelector('.card');
+  assert.ok(traces().every(text => !text.includes(code) && !text.includes(held)));
+  const kept = await page.evaluate(() => JSON.stringify([location.href, document.cookie, localStorage.length, sessionStorage.length, history.state, document.referrer, window.name]));
+  assert.ok(!kept.includes(code) && !kept.includes(held), kept);
+  await page.context().close();
 }));
 
 test('another site, another port of this machine, and frames are refused', () => machine(async ({ origin, ask, open, address }) => {

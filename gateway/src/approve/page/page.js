@@ -99,7 +99,7 @@
   const section = (into, title, content) => into.append(make('h3', '', title), content);
   const region = (name, content) => {
     content.tabIndex = 0;
-    content.setAttribute('role', 'region');
+    content.setAttribute('role', 'group');
     content.setAttribute('aria-label', name);
     return content;
   };
