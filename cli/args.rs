@@ -561,11 +561,11 @@ pub(crate) struct AuditArgs {
     /// Only calls that held this value, which the log has masked; `-` reads it from standard input.
     #[arg(long, value_name = "VALUE")]
     pub(crate) masked: Option<String>,
-    /// Only lines of this UTC day and later (YYYY-MM-DD).
-    #[arg(long, value_name = "DAY", value_parser = day)]
+    /// Only lines of this UTC day or time and later (YYYY-MM-DD, YYYY-MM-DDTHH:MM).
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) since: Option<String>,
-    /// Only lines of this UTC day and before (YYYY-MM-DD).
-    #[arg(long, value_name = "DAY", value_parser = day)]
+    /// Only lines of this UTC day or time and before, to its end.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(crate) until: Option<String>,
     /// Only the last N lines that match.
     #[arg(long, value_name = "N")]
@@ -665,10 +665,16 @@ pub(crate) struct AuditGapsArgs {
     pub(crate) file: Option<PathBuf>,
 }
 
-/// A day as the lines of the log begin with it.
-fn day(text: &str) -> Result<String, String> {
-    let shape =
-        |(at, byte): (usize, &u8)| if at == 4 || at == 7 { *byte == b'-' } else { byte.is_ascii_digit() };
-    let is_day = text.len() == 10 && text.as_bytes().iter().enumerate().all(shape);
-    if is_day { Ok(text.to_string()) } else { Err("a day is written as YYYY-MM-DD".to_string()) }
+/// A day, or a time of it, as the lines of the log begin with it.
+fn moment(text: &str) -> Result<String, String> {
+    let text = text.strip_suffix('Z').unwrap_or(text);
+    let shape = |(byte, like): (u8, u8)| if like == b'0' { byte.is_ascii_digit() } else { byte == like };
+    let fits = text.bytes().zip(*b"0000-00-00T00:00:00").all(shape);
+    // Whole parts only: of `T1` nobody knows which hour it is.
+    match text.len() {
+        10 | 13 | 16 | 19 if fits => Ok(text.to_owned()),
+        _ => {
+            Err("a time is written as YYYY-MM-DD, YYYY-MM-DDTHH:MM or YYYY-MM-DDTHH:MM:SS, in UTC".to_owned())
+        }
+    }
 }

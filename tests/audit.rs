@@ -97,6 +97,10 @@ fn a_checkpoint_is_signed_and_proved() {
     assert!(text.contains("nobody vouches"), "{text}");
     let text = said(&world, &["audit", "verify", &log, "--key", &"0".repeat(64)], 1);
     assert!(text.contains("signature is not good"), "{text}");
+    let text = said(&world, &["audit", "--file", &log], 0);
+    assert!(text.contains("  checkpoint: signs up to sequence 1\n"), "{text}");
+    let text = said(&world, &["audit", "--file", &log, "--summary"], 0);
+    assert!(text.contains("  checkpoint\n") && !text.contains("(none)"), "{text}");
     let good = std::fs::read_to_string(&log).unwrap();
     std::fs::write(&log, good.replacen("true", "fals", 1)).unwrap();
     assert_eq!(world.run(&["audit", "sign", &log, "--key", &key], b"").status.code(), Some(1));
@@ -129,6 +133,31 @@ fn the_log_is_counted_and_filtered() {
     assert!(text.starts_with("2 lines, ") && text.contains("\ntool\n       2  Bash\n"), "{text}");
     assert_eq!(said(&world, &["audit", "--file", &log, "--until", "2020-01-01"], 0), "");
     assert_ne!(said(&world, &["audit", "--file", &log, "--until", "2999-01-01"], 0), "");
+    let count = |words: &[&str]| {
+        let out = said(&world, &[&["audit", "--file", &log, "--format", "json"], words].concat(), 0);
+        // As they are: each a line of the log.
+        assert!(out.lines().all(|line| std::fs::read_to_string(&log).unwrap().contains(line)), "{out}");
+        out.lines().count()
+    };
+    let time = rows(&log)[0]["time"].as_str().unwrap().to_owned();
+    for (length, least) in [(19, 1), (16, 1), (13, 1), (10, 1)] {
+        let moment = &time[..length];
+        assert_eq!(count(&["--since", moment]), 2, "{moment}");
+        assert!(count(&["--until", moment]) >= least, "{moment}");
+        assert!(count(&["--since", &format!("{moment}Z"), "--until", moment]) >= least, "{moment}");
+    }
+    assert_eq!(count(&["--since", "2999-01-01T00:00"]), 0);
+    for wrong in
+        ["2026", "2026-1-1", "2026-12-01T1", "2026-12-01 10:00", "yesterday", "2026-12-01T10:00:00.5Z"]
+    {
+        let output = world.run(&["audit", "--file", &log, "--since", wrong], b"");
+        assert_eq!(output.status.code(), Some(64), "{wrong}");
+    }
+    assert_eq!((count(&["--tool", "bash"]), count(&["--tool", "Read"])), (2, 0));
+    assert_eq!((count(&["--decision", "allow"]), count(&["--decision", "deny"])), (2, 0));
+    assert_eq!((count(&["--rule", "default"]), count(&["--rule", "x"])), (2, 0));
+    assert_eq!((count(&["--session", "s1"]), count(&["--session", "s"])), (2, 0));
+    assert_eq!((count(&["--last", "1"]), count(&["--last", "9"])), (1, 2));
     assert_eq!(said(&world, &["audit", "--file", &log, "--server", "github"], 0), "");
 }
 

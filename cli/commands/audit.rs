@@ -157,9 +157,11 @@ fn wanted(row: &Value, args: &AuditArgs, masked: Option<&str>) -> bool {
         && holds("rule", &args.rule)
         && holds("server", &args.server)
         && args.session.as_ref().is_none_or(|session| session == field(row, "session"))
-        && args.since.as_ref().is_none_or(|day| field(row, "time") >= day.as_str())
-        // A day is the beginning of all its times.
-        && args.until.as_ref().is_none_or(|day| field(row, "time").get(..10).is_some_and(|time| time <= day.as_str()))
+        && args.since.as_ref().is_none_or(|time| field(row, "time") >= time.as_str())
+        // A day is the beginning of all its times, as a minute is.
+        && args.until.as_ref().is_none_or(|until| {
+            field(row, "time").get(..until.len()).is_some_and(|time| time <= until.as_str())
+        })
         && masked.is_none_or(|name| names(row).any(|known| known == name))
 }
 
@@ -168,6 +170,10 @@ fn names(row: &Value) -> impl Iterator<Item = &str> {
 }
 
 fn shown(row: &Value) -> String {
+    if let Some(checkpoint) = row.get("checkpoint") {
+        let seq = checkpoint.get("seq").and_then(Value::as_u64).unwrap_or_default();
+        return format!("{}  checkpoint: signs up to sequence {seq}\n", visible(field(row, "time")));
+    }
     let mut text = format!(
         "{}  {:<5}  {}",
         visible(field(row, "time")),

@@ -37,7 +37,10 @@ impl Summary {
             }
         }
         for (kind, counts) in KINDS.iter().zip(&mut self.counts) {
-            let name = field(row, kind);
+            let name = match field(row, kind) {
+                "" if *kind == "decision" && row.get("checkpoint").is_some() => "checkpoint",
+                name => name,
+            };
             if name.is_empty() && *kind != "decision" {
                 continue;
             }
