@@ -25,7 +25,7 @@ fn logged(name: &str, commands: &[&str]) -> (World, String) {
         let output = world.run(&words, event.to_string().as_bytes());
         assert_eq!(output.status.code(), Some(0), "{output:?}");
     }
-    assert_eq!(std::fs::read_to_string(&log).unwrap().lines().count(), commands.len());
+    assert_eq!(std::fs::read_to_string(&log).unwrap_or_default().lines().count(), commands.len());
     (world, log)
 }
 
@@ -141,7 +141,7 @@ fn the_log_is_counted_and_filtered() {
     };
     let time = rows(&log)[0]["time"].as_str().unwrap().to_owned();
     for (length, least) in [(19, 1), (16, 1), (13, 1), (10, 1)] {
-        let moment = &time[..length];
+        let moment = time.get(..length).unwrap();
         assert_eq!(count(&["--since", moment]), 2, "{moment}");
         assert!(count(&["--until", moment]) >= least, "{moment}");
         assert!(count(&["--since", &format!("{moment}Z"), "--until", moment]) >= least, "{moment}");
@@ -261,4 +261,71 @@ fn transcripts_of_real_hosts_are_compared() {
         "{text}"
     );
     assert!(!text.contains("MultiEdit") && text.contains("  WebSearch  "), "{text}");
+}
+
+/// Forms of secrets in every place of a call; the value is the same, so its name is.
+#[test]
+fn secrets_are_masked_wherever_they_stand() {
+    let (world, log) = logged("audit-secrets", &[]);
+    let policy = world.file(
+        "g.policy",
+        "policy \"g\" language 1\n\ndefault allow\n\nguard held {\n  because \"no token=VALUE-IN-REASON here\"\n  deny arg note \"*held*\"\n}\n",
+    );
+    let policy = policy.display().to_string();
+    world.run(&["check", "Bash", "{\"command\": \"true\"}", "--policy", &policy], b"");
+    let secret = "Zq81".to_owned() + "hunter2value77";
+    let provider = "ghp_".to_owned() + "Zq81hunter2value77Zq81hunter2value77";
+    let pem = format!("-----BEGIN EC PRIVATE KEY-----\nMHcCAQEE{secret}\n-----END EC PRIVATE KEY-----");
+    let mut deep = json!({"headers": [{"Authorization": format!("Bearer {secret}")}]});
+    for _ in 0..40 {
+        deep = json!({"in": [deep]});
+    }
+    let forms = [
+        format!("curl -H 'Authorization: Bearer {secret}' https://h.test"),
+        format!("curl 'https://h.test/?token={secret}&x=1'"),
+        format!("login --password={secret}"),
+        format!("PASSWORD={secret} login"),
+        format!("echo api_key: \"{secret}\""),
+        format!("curl https://me:{secret}@h.test/"),
+    ];
+    let event = |tool: &str, input: Value| {
+        let event = json!({
+            "session_id": "s1", "hook_event_name": "PreToolUse", "cwd": world.word("repo"), "tool_name": tool, "tool_input": input,
+        });
+        let words = ["hook", "--host", "claude-code", "--policy", &policy, "--audit", &log];
+        let output = world.run(&words, event.to_string().as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    };
+    for form in &forms {
+        event("Bash", json!({"command": form}));
+    }
+    event("mcp__a__b", json!({"note": format!("held token={secret}")}));
+    event("mcp__a__b", deep);
+    event("mcp__a__b", json!({"password": [secret.clone()], "list": {"apiKey": {"value": secret.clone()}}}));
+    event("Bash", json!({"command": format!("git push https://x:{provider}@h.test && echo {provider}")}));
+    event("Write", json!({"file_path": world.word("repo/k.pem"), "content": pem}));
+    let text = std::fs::read_to_string(&log).unwrap();
+    for leaked in ["hunter2", "MHcCAQEE"] {
+        let line = text.lines().find(|line| line.contains(leaked));
+        assert_eq!(line, None, "{leaked}");
+    }
+    let rows = rows(&log);
+    assert_eq!(rows.len(), forms.len() + 5);
+    // The matched value and the reason, too.
+    let held = &rows[forms.len()];
+    assert_eq!(held["decision"], "deny");
+    let reason = held["reason"].as_str().unwrap();
+    assert!(reason.contains("held token=***") && reason.contains("no token=*** here"), "{reason}");
+    // One name for one value, whatever stands around it, and not the hash of it without the key.
+    let name = held["masked"].as_array().unwrap();
+    let name = rows[0]["masked"].as_array().unwrap().iter().find(|own| name.contains(own)).unwrap();
+    let bare = policy_engine::audit::chain::hex(&policy_engine::audit::chain::sha256(secret.as_bytes()));
+    assert!(!bare.starts_with(name.as_str().unwrap()));
+    let with =
+        rows.iter().filter(|row| row["masked"].as_array().is_some_and(|all| all.contains(name))).count();
+    // All but the user part of an address, which holds the user too, the provider's key and the private key.
+    assert!(with > forms.len(), "{with}");
+    for row in &rows {
+        assert!(row["masked"].as_array().is_some_and(|all| !all.is_empty()), "{row}");
+    }
 }

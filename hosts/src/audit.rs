@@ -23,6 +23,22 @@ const MAX_LIST: usize = 32;
 /// Most masked values of one line that get a name.
 pub const MAX_MASKED: usize = 32;
 
+/// Longest text, in bytes, in which masked values are looked for.
+const MAX_LOOKED: usize = 64 * 1024;
+/// Shorter values stand in other texts by chance.
+const MIN_KNOWN: usize = 4;
+
+/// A text without a value that was masked elsewhere: the value of an option is taken for a path too, without its name.
+fn without(text: String, value: &str) -> String {
+    let behind = value.split_once(':').map_or("", |(_, password)| password);
+    [value, behind].into_iter().filter(|part| part.len() >= MIN_KNOWN && *part != MASK).fold(
+        text,
+        |text, part| {
+            if text.contains(part) { text.replace(part, MASK) } else { text }
+        },
+    )
+}
+
 /// One recorded decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -76,7 +92,12 @@ struct Masked {
 
 impl Masked {
     fn mask(&mut self, text: &str) -> String {
-        mask_each(text, &mut |value| self.keep(value))
+        let mut text = mask_each(text, &mut |value| self.keep(value));
+        // More is not recorded anyway, and each value is looked for in all of it.
+        if text.len() > MAX_LOOKED {
+            text = cut(text, MAX_LOOKED / 4);
+        }
+        self.values.iter().fold(text, |text, value| without(text, value))
     }
 
     fn keep(&mut self, value: &str) {
@@ -118,6 +139,9 @@ impl AuditLine {
 
     fn with(time: &str, call: &Call, facts: &Facts, answer: &Answer, masked: &mut Masked) -> AuditLine {
         let place = &answer.place;
+        // ORDER: what is masked with its name before what may repeat it without.
+        let commands = masked.list(facts.scripts.iter().map(|script| script.text.as_str()));
+        let arguments = masked_arguments(&call.arguments, masked);
         AuditLine {
             time: time.to_owned(),
             host: masked.value(&call.host),
@@ -141,9 +165,9 @@ impl AuditLine {
                 (file, line) => format!("{}:{line}", masked.value(file)),
             },
             paths: masked.list(facts.paths.iter().map(path_text)),
-            commands: masked.list(facts.scripts.iter().map(|script| script.text.as_str())),
+            commands,
             hosts: masked.list(facts.domains.iter().map(|domain| domain.host.as_str())),
-            arguments: masked_arguments(&call.arguments, masked),
+            arguments,
             masked: Vec::new(),
         }
     }
