@@ -286,6 +286,8 @@ fn a_host_that_cannot_ask_gets_a_question_whose_answer_counts_once() {
         assert_eq!(store.open_questions().unwrap().len(), 2);
         let audit = std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap();
         assert!(audit.contains("a person approved it before: once, on the page"), "{audit}");
+        // One line for each call: none may answer for a call that no hook heard of.
+        assert_eq!(audit.lines().filter(|line| line.contains("touch ran.txt")).count(), 5, "{audit}");
     }
 }
 

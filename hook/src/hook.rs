@@ -226,9 +226,7 @@ fn answer(
     }
     let mut remark = String::new();
     if asked {
-        // One line for the question, and one for what came of it.
-        remark = policy_engine::record::record(&call, &mut answer, &audit, &state, Care::Private)
-            .unwrap_or_default();
+        // One line for one call, when it is known what came of it: a second one would answer for a call that no hook heard of.
         prepare(host, "a person was asked and the answer did not come in time");
         // ORDER: the time of the person is no time of ours.
         policy_os::end_by(wait(words) + DEADLINE)
