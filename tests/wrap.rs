@@ -410,3 +410,29 @@ fn a_client_that_shows_forms_is_asked_in_both_eras() {
     assert_ne!(wrapped.ask(&stolen)["method"], "tools/call");
     assert_eq!(wrapped.end().0, Some(0));
 }
+
+#[test]
+fn servers_of_continue_are_wrapped_in_all_their_files() {
+    let world = World::new("wrap-continue");
+    let one =
+        "# mine\nname: One\nmcpServers:\n  - name: fs # files\n    command: npx\n    args:\n      - fs\n";
+    let home = world.file("home/.continue/config.yaml", one);
+    let two = one.replace("name: fs", "name: two");
+    let project = world.file("repo/.continue/mcpServers/two.yaml", &two);
+    world.file("repo/.continue/mcpServers/notes.txt", "mcpServers:\n");
+    let output = world.run(&["wrap", "--install", "continue"], b"");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for (file, name, before) in [(&home, "fs", one), (&project, "two", two.as_str())] {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("# mine") && text.contains("# files"), "{text}");
+        let wraps =
+            format!("- wrap\n      - \"--name\"\n      - {name}\n      - \"--\"\n      - npx\n      - fs\n");
+        assert!(text.contains(&wraps), "{text}");
+        let kept = file.with_file_name(format!("{}.before-policy", file.file_name().unwrap().display()));
+        assert_eq!(std::fs::read_to_string(kept).unwrap(), before);
+    }
+    let output = world.run(&["wrap", "--uninstall", "continue"], b"");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(std::fs::read_to_string(&home).unwrap(), one);
+    assert_eq!(std::fs::read_to_string(&project).unwrap(), two);
+}

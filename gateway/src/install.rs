@@ -6,6 +6,7 @@
 mod clients;
 mod json;
 mod toml;
+mod yaml;
 
 pub use clients::{CLIENTS, Client, Shape};
 
@@ -73,6 +74,7 @@ fn change_file(client: &Client, file: &Path, change: &Change) -> Result<Done, St
     let text = String::from_utf8(bytes).map_err(|_| format!("`{}` is not UTF-8 text", file.display()))?;
     let edited = match client.shape {
         Shape::Toml => toml::edit(&text, client, change),
+        Shape::Yaml => yaml::edit(&text, client, change),
         Shape::Entries | Shape::CommandList => json::edit(&text, client, change),
     };
     let (new, changed, left) = edited.map_err(|why| format!("`{}`: {why}", file.display()))?;

@@ -15,6 +15,8 @@ mod frame;
 mod gate;
 mod json;
 mod judge;
+#[cfg(any(windows, test))]
+mod launcher;
 mod list;
 mod message;
 mod notice;

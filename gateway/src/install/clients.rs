@@ -13,6 +13,8 @@ pub enum Shape {
     CommandList,
     /// TOML: `[mcp_servers.name]` with `command` and `args`.
     Toml,
+    /// YAML: a list of `name`, `command` and `args`.
+    Yaml,
 }
 
 /// A client.
@@ -24,7 +26,7 @@ pub struct Client {
     pub key: &'static str,
     /// How it writes them.
     pub shape: Shape,
-    /// Its files: `~/` is the home, `./` the project.
+    /// Its files: `~/` is the home, `./` the project, `*` at the end of a folder each file there with that ending.
     files: &'static [&'static str],
 }
 
@@ -37,8 +39,23 @@ impl Client {
             (_, Some(rest)) => project.join(rest),
             _ => PathBuf::from(file),
         };
-        self.files.iter().map(place).collect()
+        self.files.iter().map(place).flat_map(each).collect()
     }
+}
+
+/// Most files of one folder.
+const MOST: usize = 1000;
+
+/// The files that a name with `*` stands for; the name itself when there are none.
+fn each(named: PathBuf) -> Vec<PathBuf> {
+    let ending = named.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix('*'));
+    let (Some(ending), Some(folder)) = (ending, named.parent()) else { return vec![named] };
+    let inside = std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let is_meant =
+        |file: &PathBuf| file.to_str().is_some_and(|name| name.ends_with(ending)) && file.is_file();
+    let mut files: Vec<PathBuf> = inside.filter(is_meant).take(MOST).collect();
+    files.sort();
+    if files.is_empty() { vec![named] } else { files }
 }
 
 const fn entries(name: &'static str, key: &'static str, files: &'static [&'static str]) -> Client {
@@ -92,6 +109,18 @@ pub const CLIENTS: &[Client] = &[
             "./opencode.jsonc",
             "~/.config/opencode/opencode.json",
             "~/.config/opencode/opencode.jsonc",
+        ],
+    },
+    Client {
+        name: "continue",
+        key: "mcpServers",
+        shape: Shape::Yaml,
+        files: &[
+            "./.continue/mcpServers/*.yaml",
+            "./.continue/mcpServers/*.yml",
+            "~/.continue/config.yaml",
+            "~/.continue/mcpServers/*.yaml",
+            "~/.continue/mcpServers/*.yml",
         ],
     },
     Client {

@@ -43,7 +43,7 @@ fn words(own: &CstObject, shape: Shape) -> Option<Vec<String>> {
     };
     match shape {
         Shape::CommandList => own.get("command").and_then(|_| list("command")),
-        Shape::Entries | Shape::Toml => {
+        Shape::Entries | Shape::Toml | Shape::Yaml => {
             let command = text_of(&own.get("command")?.value()?)?;
             let mut words = vec![command];
             words.extend(list("args")?);
@@ -62,7 +62,7 @@ fn write(own: &CstObject, shape: Shape, words: Vec<String>) {
     };
     match shape {
         Shape::CommandList => set("command", texts(&words)),
-        Shape::Entries | Shape::Toml => {
+        Shape::Entries | Shape::Toml | Shape::Yaml => {
             let Some((command, arguments)) = words.split_first() else { return };
             set("command", CstInputValue::String(command.clone()));
             set("args", texts(arguments));

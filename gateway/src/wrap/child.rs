@@ -27,8 +27,8 @@ pub(crate) struct Server {
 /// Starts the server. Called by the thread that lives as long as the process.
 pub(crate) fn start(words: &[String]) -> Result<Server, String> {
     let (program, arguments) = words.split_first().ok_or("no command is given behind `--`")?;
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut command = command(program, arguments)?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
     for (name, _) in std::env::vars_os() {
         if name.to_str().is_some_and(|name| name.starts_with(OURS)) {
             command.env_remove(name);
@@ -46,6 +46,31 @@ pub(crate) fn start(words: &[String]) -> Result<Server, String> {
     };
     let leader = guard.as_ref().map_or(child.id(), Child::id);
     Ok(Server { child, leader, stdin, stdout, guard })
+}
+
+#[cfg(not(windows))]
+fn command(program: &str, arguments: &[String]) -> Result<Command, String> {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
+}
+
+/// Batch files (`npx.cmd`) are started by the shell of Windows, with every argument quoted.
+#[cfg(windows)]
+fn command(program: &str, arguments: &[String]) -> Result<Command, String> {
+    use super::launcher;
+    use std::os::windows::process::CommandExt;
+    let Some(file) = launcher::batch_file(program, std::env::var_os("PATH")) else {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        return Ok(command);
+    };
+    let line = launcher::command_line(&file.to_string_lossy(), arguments)?;
+    // SECURITY: by its place: a `cmd.exe` of the current folder is not run.
+    let root = std::env::var_os("SystemRoot").unwrap_or_else(|| "C:\\Windows".into());
+    let mut command = Command::new(std::path::Path::new(&root).join("System32").join("cmd.exe"));
+    command.raw_arg(line);
+    Ok(command)
 }
 
 /// A process that leads the server's group, sees us end and then ends the group: a killed process closes nothing in good order.
