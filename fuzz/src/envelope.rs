@@ -304,10 +304,11 @@ fn list(text: &str, random: &mut Random) -> Result<(), String> {
         value.as_object_mut()?.remove("tools");
         Some(value)
     };
-    if rest(text) == rest(&kept) {
-        Ok(())
-    } else {
-        Err(format!("what stands beside the tools was changed: {kept}"))
+    match (rest(text), rest(&kept)) {
+        // Numbers that no other reader holds.
+        (None, _) => Ok(()),
+        (before, after) if before == after => Ok(()),
+        _ => Err(format!("what stands beside the tools was changed: {kept}")),
     }
 }
 

@@ -26,7 +26,12 @@ pub(crate) struct Member {
 /// A key as a careless reader compares it: letter case and what it folds to, and what stands behind a NUL, do not count.
 pub(crate) fn folded(key: &str) -> String {
     let key = key.split('\0').next().unwrap_or_default();
-    key.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    // Lower first: what `\u{1e9e}` becomes has a capital form of its own.
+    key.chars()
+        .flat_map(char::to_lowercase)
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Checks that a text is one JSON value that means the same to every reader: no key twice in an object, letter case and
@@ -352,6 +357,7 @@ mod tests {
             r#"{"name":1,"Name":2}"#,
             r#"{"params":1,"paramſ":2}"#,
             r#"{"k":1,"K":2}"#,
+            "{\"\u{df}\":1,\"\u{1e9e}\":2}",
             r#"{"name":1,"name\u0000":2}"#,
             r#"{"x\u0000":2}"#,
             r#"{"a":[{"b":{"c":1,"\u0063":2}}]}"#,
