@@ -132,7 +132,11 @@ impl<'t> Message<'t> {
             exact(&own, &PARAMS).map_err(|why| wrong(&why))?;
         }
         let kind = match (id.clone(), method, result.is_some() || error.is_some()) {
-            (Some(None), None, true) if error.is_some() => Kind::Lost,
+            (Some(None), None, true)
+                if error.is_some() && result.is_none() && one("id").is_some_and(|id| of(&id) == "null") =>
+            {
+                Kind::Lost
+            }
             (Some(None), ..) => return Err(wrong("`id` is neither a text nor an integer")),
             (Some(Some(id)), Some(method), false) => Kind::Request(id, method),
             (None, Some(method), false) => Kind::Notification(method),
@@ -230,6 +234,8 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":-0,"method":"a"}"#,
             r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#,
             r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#,
+            r#"{"jsonrpc":"2.0","id":{},"error":{}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{},"result":1}"#,
             r#"{"jsonrpc":"2.0","id":1}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#,
