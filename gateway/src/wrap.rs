@@ -13,6 +13,7 @@ mod elicit;
 mod flight;
 mod frame;
 mod gate;
+mod inside;
 mod json;
 mod judge;
 #[cfg(any(windows, test))]
@@ -22,6 +23,7 @@ mod message;
 mod notice;
 mod proxy;
 pub(crate) mod question;
+mod refuse;
 mod reply;
 
 pub mod peek;
@@ -131,17 +133,27 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let child::Server { mut child, leader, stdin, stdout, mut guard } = child::start(&wrap.command)?;
     let ended = (audit.clone(), state.clone());
     end_with_signals(leader, move || policy_engine::audit::sign::session_ends(&ended.0, &ended.1, care))?;
-    let proxy = Arc::new(Proxy::new(judge, person.clone(), forms, stdin));
+    let (refusals, refused) = refuse::Refusals::new();
+    let proxy = Arc::new(Proxy::new(judge, person.clone(), forms, stdin, refusals));
+    let refuser = proxy.clone();
+    thread("policy-refusals", move || refuser.refuse(&refused))?;
     let from_client = proxy.clone();
-    let begun = thread("policy-client", move || {
+    thread("policy-client", move || {
         from_client.client(std::io::stdin());
-        // ORDER: questions of before are answered first.
+        // ORDER: questions of before are answered first, and what was refused has arrived.
         from_client.answered();
+        from_client.refused(LAST);
+        // ORDER: a server that does not read holds its input, and is ended all the same.
+        let ended = thread("policy-end", move || {
+            std::thread::sleep(LAST);
+            child::end_group(leader);
+        });
+        if let Err(why) = ended {
+            complain(&format!("policy wrap: {why}"));
+            child::end_group(leader);
+        }
         from_client.end_server();
-        std::thread::sleep(LAST);
-        child::end_group(leader);
-    });
-    begun?;
+    })?;
     let from_server = proxy.clone();
     let reader = thread("policy-server", move || from_server.server(stdout))?;
     let status = child.wait().map_err(|error| format!("the server is lost: {error}"))?;

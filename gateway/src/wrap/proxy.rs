@@ -8,13 +8,15 @@ use crate::wrap::elicit::{Forms, modern_shows};
 use crate::wrap::flight::{Flight, Open};
 use crate::wrap::frame::{self, Frame, Frames};
 use crate::wrap::gate::{Asked, Form, of_client, of_server};
+use crate::wrap::inside::{is_modern, progress_token, requests_inside};
 use crate::wrap::judge::{Judge, Question, Ruling};
 use crate::wrap::message::{self, Id, Kind, Message, Side};
-use crate::wrap::{complain, json, list, reply, thread};
+use crate::wrap::refuse::Refusals;
+use crate::wrap::{complain, list, reply, thread};
 use std::io::{Read, Write};
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +35,7 @@ pub(crate) struct Proxy {
     flight: Mutex<Flight>,
     /// A question was answered.
     answered: Condvar,
+    refusals: Refusals,
 }
 
 impl Proxy {
@@ -41,6 +44,7 @@ impl Proxy {
         person: Arc<dyn Person>,
         forms: Option<Forms>,
         server: ChildStdin,
+        refusals: Refusals,
     ) -> Proxy {
         Proxy {
             judge,
@@ -50,7 +54,21 @@ impl Proxy {
             server: Mutex::new(Some(server)),
             flight: Mutex::default(),
             answered: Condvar::new(),
+            refusals,
         }
+    }
+
+    /// Writes what is refused to the server, until the end.
+    pub(crate) fn refuse(&self, queue: &Receiver<String>) {
+        for text in queue {
+            self.to_server(&text);
+            self.refusals.done();
+        }
+    }
+
+    /// Waits until what was refused is written, but not for long.
+    pub(crate) fn refused(&self, within: Duration) {
+        self.refusals.written(within);
     }
 
     /// Ends the input of the server.
@@ -329,7 +347,7 @@ impl Proxy {
         id.is_some_and(|id| self.flight().cancel(&id))
     }
 
-    pub(crate) fn server(self: &Arc<Self>, stream: impl Read) {
+    pub(crate) fn server(&self, stream: impl Read) {
         let mut frames = Frames::new(stream);
         loop {
             match frames.next() {
@@ -349,7 +367,7 @@ impl Proxy {
         }
     }
 
-    fn of_server(self: &Arc<Self>, line: &[u8]) {
+    fn of_server(&self, line: &[u8]) {
         let message = match Message::read(line, Side::Server) {
             Ok(message) => message,
             Err(wrong) => {
@@ -424,16 +442,8 @@ impl Proxy {
         })
     }
 
-    fn request_of_server(self: &Arc<Self>, id: Id, method: &str, message: &Message<'_>) {
-        // ORDER: by a thread of its own: who reads the server must not wait until it reads.
-        let refuse = |why: &str| {
-            let (own, text) = (self.clone(), reply::error(Some(&id), -1, why));
-            let begun = thread("policy-refusal", move || {
-                own.to_server(&text);
-            });
-            let begun = begun.map(|_| ());
-            begun.unwrap_or_else(|why| complain(&format!("policy wrap: {why}")));
-        };
+    fn request_of_server(&self, id: Id, method: &str, message: &Message<'_>) {
+        let refuse = |why: &str| self.refusals.put(reply::error(Some(&id), -1, why));
         let params = message.part(&message.params);
         let asked: Option<Asked> = match of_server(method, params) {
             Ok(asked) => asked,
@@ -449,77 +459,5 @@ impl Proxy {
             return refuse("the id is still in flight");
         }
         self.to_client(message.text);
-    }
-}
-
-/// What a modern server asks of its client inside a result.
-///
-/// SECURITY: a part that is not understood is an error: a client may read more in it.
-fn requests_inside(result: &str) -> Result<Vec<Asked>, String> {
-    if !result.starts_with('{') {
-        return Ok(Vec::new());
-    }
-    let name = json::folded("inputRequests");
-    let all = json::members(result)?;
-    let mut named = all.iter().filter(|member| json::folded(&member.key) == name);
-    let Some(requests) = named.next() else { return Ok(Vec::new()) };
-    if named.next().is_some() || requests.key != "inputRequests" {
-        return Err("`inputRequests` stands there twice, or nearly".to_owned());
-    }
-    let text = result.get(requests.value.clone()).unwrap_or_default();
-    json::strict(text)?;
-    let mut asked = Vec::new();
-    for request in json::members(text)? {
-        let own = text.get(request.value).unwrap_or_default();
-        let parts = json::members(own)?;
-        let part = |key: &str| {
-            parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
-        };
-        let method = part("method").and_then(json::string).ok_or("a request without a method")?;
-        asked.extend(of_server(&method, part("params").unwrap_or_default())?);
-    }
-    Ok(asked)
-}
-
-/// Whether a request is one of the stateless era: it carries its version.
-fn is_modern(message: &Message<'_>) -> bool {
-    let Some(meta) = message.param("_meta") else { return false };
-    json::members(meta)
-        .is_ok_and(|all| all.iter().any(|own| own.key == "io.modelcontextprotocol/protocolVersion"))
-}
-
-/// The token under which a client wants to hear of progress, as it was written.
-fn progress_token(message: &Message<'_>) -> Option<String> {
-    let meta = message.param("_meta")?;
-    let all = json::members(meta).ok()?;
-    let token = all.iter().find(|own| own.key == "progressToken")?;
-    meta.get(token.value.clone()).map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requests_inside_a_result_are_found_or_it_is_refused() {
-        let sampling = r#"{"method":"sampling/createMessage","params":{}}"#;
-        let found = |result: &str| requests_inside(result).map(|all| all.len());
-        assert_eq!(found(r#"{"content":[]}"#), Ok(0));
-        assert_eq!(found("null"), Ok(0));
-        assert_eq!(
-            found(&format!(r#"{{"inputRequests":{{"a":{sampling},"b":{{"method":"other"}}}}}}"#)),
-            Ok(1)
-        );
-        for result in [
-            format!(r#"{{"inputRequests":{{}},"inputRequests":{{"a":{sampling}}}}}"#),
-            format!(r#"{{"InputRequests":{{"a":{sampling}}}}}"#),
-            format!(r#"{{"inputRequest\u017f":{{"a":{sampling}}}}}"#),
-            format!(r#"{{"inputRequests":[{sampling}]}}"#),
-            format!(r#"{{"inputRequests":{{"a":1,"b":{sampling}}}}}"#),
-            r#"{"inputRequests":{"a":{"Method":"sampling/createMessage"}}}"#.to_owned(),
-            r#"{"inputRequests":{"a":{"method":"Sampling/createMessage"}}}"#.to_owned(),
-        ] {
-            assert!(requests_inside(&result).is_err(), "{result}");
-        }
     }
 }

@@ -1,0 +1,79 @@
+//! What stands inside messages and counts for more than its own method.
+//!
+//! INVARIANT: a part that is not understood is an error, or means nothing to us and changes nothing.
+
+use crate::wrap::gate::{Asked, of_server};
+use crate::wrap::json;
+use crate::wrap::message::Message;
+
+/// What a modern server asks of its client inside a result.
+///
+/// SECURITY: a part that is not understood is an error: a client may read more in it.
+pub(crate) fn requests_inside(result: &str) -> Result<Vec<Asked>, String> {
+    if !result.starts_with('{') {
+        return Ok(Vec::new());
+    }
+    let name = json::folded("inputRequests");
+    let all = json::members(result)?;
+    let mut named = all.iter().filter(|member| json::folded(&member.key) == name);
+    let Some(requests) = named.next() else { return Ok(Vec::new()) };
+    if named.next().is_some() || requests.key != "inputRequests" {
+        return Err("`inputRequests` stands there twice, or nearly".to_owned());
+    }
+    let text = result.get(requests.value.clone()).unwrap_or_default();
+    json::strict(text)?;
+    let mut asked = Vec::new();
+    for request in json::members(text)? {
+        let own = text.get(request.value).unwrap_or_default();
+        let parts = json::members(own)?;
+        let part = |key: &str| {
+            parts.iter().find(|part| part.key == key).and_then(|part| own.get(part.value.clone()))
+        };
+        let method = part("method").and_then(json::string).ok_or("a request without a method")?;
+        asked.extend(of_server(&method, part("params").unwrap_or_default())?);
+    }
+    Ok(asked)
+}
+
+/// Whether a request is one of the stateless era: it carries its version.
+pub(crate) fn is_modern(message: &Message<'_>) -> bool {
+    let Some(meta) = message.param("_meta") else { return false };
+    json::members(meta)
+        .is_ok_and(|all| all.iter().any(|own| own.key == "io.modelcontextprotocol/protocolVersion"))
+}
+
+/// The token under which a client wants to hear of progress, as it was written.
+pub(crate) fn progress_token(message: &Message<'_>) -> Option<String> {
+    let meta = message.param("_meta")?;
+    let all = json::members(meta).ok()?;
+    let token = all.iter().find(|own| own.key == "progressToken")?;
+    meta.get(token.value.clone()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_inside_a_result_are_found_or_it_is_refused() {
+        let sampling = r#"{"method":"sampling/createMessage","params":{}}"#;
+        let found = |result: &str| requests_inside(result).map(|all| all.len());
+        assert_eq!(found(r#"{"content":[]}"#), Ok(0));
+        assert_eq!(found("null"), Ok(0));
+        assert_eq!(
+            found(&format!(r#"{{"inputRequests":{{"a":{sampling},"b":{{"method":"other"}}}}}}"#)),
+            Ok(1)
+        );
+        for result in [
+            format!(r#"{{"inputRequests":{{}},"inputRequests":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"InputRequests":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"inputRequest\u017f":{{"a":{sampling}}}}}"#),
+            format!(r#"{{"inputRequests":[{sampling}]}}"#),
+            format!(r#"{{"inputRequests":{{"a":1,"b":{sampling}}}}}"#),
+            r#"{"inputRequests":{"a":{"Method":"sampling/createMessage"}}}"#.to_owned(),
+            r#"{"inputRequests":{"a":{"method":"Sampling/createMessage"}}}"#.to_owned(),
+        ] {
+            assert!(requests_inside(&result).is_err(), "{result}");
+        }
+    }
+}
