@@ -326,15 +326,53 @@ fn a_host_that_waits_long_hears_the_answer() {
     }
 }
 
+/// Hosts with a question of their own, and an event of each.
+fn native() -> [(&'static str, String); 3] {
+    let generic = CODEX.replace("hook_event_name", "event").replace("PreToolUse", "pre_tool_use");
+    let gemini = CODEX.replace("PreToolUse", "BeforeTool");
+    [("claude-code", CODEX.to_owned()), ("gemini", gemini), ("generic", generic)]
+}
+
+#[test]
+fn what_is_for_the_page_alone_no_host_asks() {
+    for (number, program) in PROGRAMS.into_iter().enumerate() {
+        let (world, store, policy) = asking(&format!("approvals-page-{number}"));
+        let text = std::fs::read_to_string(&policy).unwrap();
+        // Also what the product asks of its own, where the whole policy says so.
+        let once = text.replace("  allow run", "  ask via page\n\n  allow run");
+        let all = text.replace("rule r", "ask via page\n\nrule r").replace("ask run `touch *`", "");
+        for text in [once, all] {
+            std::fs::write(&policy, text).unwrap();
+            world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &policy], b"");
+            for (host, event) in native() {
+                let event = event.replace("touch ran.txt", "touch $(x) ran.txt");
+                let run = || {
+                    let output =
+                        feed(&mut hook(&world, &policy, program, &["--host", host]), event.as_bytes());
+                    self::text(&output.stdout)
+                };
+                let said = run();
+                assert!(said.contains("\"deny\"") && !said.contains("\"ask\""), "{host}: {said}");
+                let id = only(&store);
+                assert!(store.answer(&id, Verdict::Once, Channel::Terminal).is_err());
+                store.answer(&id, Verdict::Once, Channel::Page).unwrap();
+                let said = run();
+                // For one of them no word is a yes.
+                assert!(
+                    !said.contains("\"deny\"") && (host == "gemini" || said.contains("\"allow\"")),
+                    "{host}: {said}"
+                );
+                assert!(run().contains("\"deny\""), "it was used");
+                store.answer(&only(&store), Verdict::Deny, Channel::Page).unwrap();
+            }
+        }
+    }
+}
+
 #[test]
 fn a_host_that_asks_itself_makes_no_question() {
     let (world, store, policy) = asking("approvals-native");
-    for host in ["claude-code", "gemini", "generic"] {
-        let event = match host {
-            "gemini" => CODEX.replace("PreToolUse", "BeforeTool"),
-            "generic" => CODEX.replace("hook_event_name", "event").replace("PreToolUse", "pre_tool_use"),
-            _ => CODEX.to_owned(),
-        };
+    for (host, event) in native() {
         let output = feed(&mut hook(&world, &policy, PROGRAMS[0], &["--host", host]), event.as_bytes());
         assert!(text(&output.stdout).contains("\"ask\""), "{output:?}");
     }

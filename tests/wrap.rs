@@ -412,6 +412,30 @@ fn a_client_that_shows_forms_is_asked_in_both_eras() {
 }
 
 #[test]
+fn what_the_policy_wants_on_the_page_is_no_form_in_either_era() {
+    let world = World::new("wrap-page");
+    let mut wrapped = Wrapped::new(&world, &[], &["cat"]);
+    let hello = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}"#;
+    wrapped.send(hello);
+    assert_eq!(wrapped.line(), hello);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}});
+    let params = json!({"name": "money", "arguments": {"n": 2}, "_meta": meta});
+    let modern = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
+    for pay in [call(1, "money", &json!({"n": 1})), modern] {
+        wrapped.send(&pay);
+        let (store, open) = questions(&world, 1);
+        assert!(open[0].question.page_only);
+        for channel in [Channel::Terminal, Channel::Elicit] {
+            assert!(store.answer(&open[0].id, Verdict::Once, channel).is_err(), "{channel:?}");
+        }
+        store.answer(&open[0].id, Verdict::Once, Channel::Page).unwrap();
+        // The first that the client hears of it is that it was made.
+        assert_eq!(wrapped.line(), pay);
+    }
+    assert_eq!(wrapped.end().0, Some(0));
+}
+
+#[test]
 fn servers_of_continue_are_wrapped_in_all_their_files() {
     let world = World::new("wrap-continue");
     let one =

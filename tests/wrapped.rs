@@ -43,6 +43,11 @@ guard hasty on hasty {
   ask
 }
 
+guard pages on money {
+  ask via page
+  ask
+}
+
 guard sampling on sampling {
   deny
 }

@@ -256,6 +256,7 @@ mod tests {
             because: String::new(),
             suggest: String::new(),
             ask_timeout: None,
+            page_only: false,
             guard: false,
         };
         Verdict::of(step)

@@ -30,6 +30,8 @@ pub struct Policy {
     pub default_place: Place,
     /// `ask timeout`, seconds.
     pub ask_timeout: Option<u32>,
+    /// `ask via page`.
+    pub page_only: bool,
     /// `mode observe`.
     pub observe: bool,
     /// Names of the source files; a [`Place`] points into them.
@@ -118,6 +120,8 @@ pub struct Block {
     pub suggest: String,
     /// `ask timeout` at the top, seconds.
     pub ask_timeout: Option<u32>,
+    /// `ask via page` at the top.
+    pub page_only: bool,
     /// The guard an exception opens.
     pub opens: Option<BlockId>,
     /// Last UTC day of an exception, days since the epoch.

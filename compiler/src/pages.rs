@@ -268,6 +268,7 @@ impl Page<'_> {
             Item::Secret { name, .. } => format!("secret `{}`", name.node),
             Item::Default { .. }
             | Item::AskTimeout { .. }
+            | Item::AskVia { .. }
             | Item::Mode { .. }
             | Item::Severity { .. }
             | Item::Use { .. }
@@ -295,6 +296,7 @@ fn span_of(item: &Item) -> Span {
         Item::Test(test) => test.span,
         Item::Default { span, .. }
         | Item::AskTimeout { span, .. }
+        | Item::AskVia { span, .. }
         | Item::Mode { span, .. }
         | Item::Severity { span, .. }
         | Item::Use { span, .. }

@@ -98,6 +98,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) default: Option<Spanned<ast::DefaultWord>>,
     /// `ask timeout`, seconds.
     pub(crate) ask_timeout: Option<Spanned<u64>>,
+    /// `ask via`.
+    pub(crate) ask_via: Option<Spanned<ast::AskPlace>>,
     /// `mode`.
     pub(crate) mode: Option<Spanned<ast::Mode>>,
     /// `severity`.
@@ -208,6 +210,13 @@ impl<'a> Plan<'a> {
                 ast::Item::AskTimeout { seconds, span } => {
                     if self.may_set("ask timeout", *span, around, sink) {
                         once(&mut self.ask_timeout, seconds, *span, "ask timeout", sink);
+                    }
+                }
+                ast::Item::AskVia { place, span } => {
+                    // Trust is not needed: it only tightens.
+                    let main = around.kind == UnitKind::Main && !around.in_project;
+                    if main || self.may_set("ask via", *span, around, sink) {
+                        once(&mut self.ask_via, place, *span, "ask via", sink);
                     }
                 }
                 ast::Item::Mode { value, span } => {

@@ -74,6 +74,7 @@ pub fn step(decision: Decision, because: &str) -> Step {
         because: because.to_string(),
         suggest: String::new(),
         ask_timeout: None,
+        page_only: false,
         guard: false,
     }
 }

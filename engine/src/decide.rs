@@ -65,6 +65,22 @@ pub struct Answer {
     pub layers: Vec<Rc<Layer>>,
 }
 
+impl Answer {
+    /// Where a policy wants every ask on the approval page, that holds for asks of the product's own too.
+    pub fn ask_where_it_says(&mut self) {
+        let wanted = |layer: &Rc<Layer>| {
+            let table = layer.table.as_ref().ok().and_then(|bytes| bytes.table().ok());
+            table.is_some_and(|table| table.info().is_ok_and(|info| info.page_only))
+        };
+        if self.verdict.decision.without_host() == Decision::Ask
+            && self.layers.iter().any(wanted)
+            && let Some(first) = self.verdict.steps.first_mut()
+        {
+            first.page_only = true;
+        }
+    }
+}
+
 /// Decides calls.
 #[derive(Debug)]
 pub struct Engine {
@@ -162,6 +178,7 @@ impl Engine {
             at_least_ask(&mut answer.verdict, &format!("what the call does cannot be remembered: {cause}"));
         }
         self.suppress(&asking.entry, &mut answer.verdict);
+        answer.ask_where_it_says();
         answer
     }
 

@@ -63,6 +63,9 @@ fn settings(policy: &Policy) -> String {
     if let Some(seconds) = policy.ask_timeout {
         let _ = writeln!(text, "ask timeout {seconds}s");
     }
+    if policy.page_only {
+        text.push_str("ask via page\n");
+    }
     if policy.observe {
         text.push_str("mode observe: nothing is enforced\n");
     }

@@ -38,6 +38,7 @@ pub fn record(call: &Call, answer: &mut Answer, file: &Path, state: &Path, care:
     };
     if answer.verdict.decision == Decision::Allow && !only_reads(&answer.facts) {
         at_least_ask(&mut answer.verdict, &format!("the audit line could not be written: {error}"));
+        answer.ask_where_it_says();
     }
     Some(format!("policy: the audit line was not written: {error}\n"))
 }

@@ -90,6 +90,13 @@ pub enum DefaultWord {
     Deny,
 }
 
+/// Where a person answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AskPlace {
+    /// On the approval page, and nowhere else.
+    Page,
+}
+
 /// What `mode` may say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -121,6 +128,8 @@ pub enum Item {
     Default { value: Spanned<DefaultWord>, span: Span },
     /// `ask timeout 120s`.
     AskTimeout { seconds: Spanned<u64>, span: Span },
+    /// `ask via page`.
+    AskVia { place: Spanned<AskPlace>, span: Span },
     /// `mode observe`.
     Mode { value: Spanned<Mode>, span: Span },
     /// `severity strict`.
@@ -217,6 +226,8 @@ pub struct Block {
     pub suggest: Option<Text>,
     /// `ask timeout` at the top, seconds.
     pub ask_timeout: Option<Spanned<u64>>,
+    /// `ask via` at the top.
+    pub ask_via: Option<Spanned<AskPlace>>,
     /// `owner` of an exception.
     pub owner: Option<Text>,
     /// `until` of an exception.

@@ -219,7 +219,9 @@ fn answer(
     let folders_of_now = policy_engine::open::remember_folders();
     let mut engine = Engine::new(folders.clone(), options).with_store(store);
     let mut answer = engine.decide(&call);
-    let asked = call.event == "pre_tool_use" && answer.verdict.decision == Decision::Ask && !host.asks(&call);
+    // What is for the approval page is nothing that a host asks about.
+    let ours = answer.verdict.page_only() || !host.asks(&call);
+    let asked = call.event == "pre_tool_use" && answer.verdict.decision == Decision::Ask && ours;
     let ended = call.event == "session_end" && asked_before(&folders);
     if Elsewhere::needed() || (asked || ended) && !desk.here() {
         return Ok(Said::Elsewhere(event));

@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::event::{Event, Fields, InputError, parse_strict, snake, unknown};
 use crate::output;
 use crate::reply::{Answer, Reply, clean};
-use crate::settings::{Settings, WAIT};
+use crate::settings::{ASKED, Settings, WAIT};
 use crate::{Host, not_understood, refused};
 use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
@@ -86,6 +86,13 @@ impl Host for ClaudeCode {
             ("PreToolUse", Decision::Host) => told(event, answer),
             // SECURITY: here allow takes the user's own prompt away, so what is only observed is no opinion.
             ("PreToolUse", Decision::Allow) if answer.observed.is_some() => told(event, answer),
+            ("PreToolUse", Decision::Ask) if !answer.asks_there() => {
+                Reply::json(&json!({"hookSpecificOutput": {
+                    "hookEventName": event,
+                    "permissionDecision": "deny",
+                    "permissionDecisionReason": answer.asked(),
+                }}))
+            }
             ("PreToolUse", decision) => {
                 let mut reply = json!({
                     "hookEventName": event,
@@ -133,7 +140,7 @@ impl Host for ClaudeCode {
 
     fn settings(&self, program: &str) -> Option<Settings> {
         let hook = |closed: bool| {
-            let mut hook = json!({"type": "command", "command": program, "args": ["hook", "--host", self.name()], "timeout": WAIT});
+            let mut hook = json!({"type": "command", "command": program, "args": ["hook", "--host", self.name(), "--wait", ASKED.to_string()], "timeout": WAIT});
             if let Some(hook) = hook.as_object_mut().filter(|_| closed) {
                 hook.insert("onFailure".to_owned(), "block".into());
             }

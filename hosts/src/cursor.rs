@@ -134,7 +134,7 @@ impl Host for Cursor {
         let asks = self.asks(call);
         match (call.event.as_str(), answer.decision) {
             ("pre_tool_use", Decision::Deny) => denied(&reason),
-            ("pre_tool_use", Decision::Ask) if asks => {
+            ("pre_tool_use", Decision::Ask) if asks && answer.asks_there() => {
                 let told = json!({"permission": "ask", "user_message": reason, "agent_message": reason});
                 Reply::json(&told)
             }

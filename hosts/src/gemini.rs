@@ -11,7 +11,7 @@ use crate::Host;
 use crate::call::Call;
 use crate::event::{Event, Fields, InputError, is_report, parse_strict, unknown};
 use crate::reply::{Answer, Reply, clean};
-use crate::settings::{Settings, WAIT, command};
+use crate::settings::{Settings, WAIT, waiting};
 use policy_runtime::verdict::Decision;
 use serde_json::{Value, json};
 
@@ -64,6 +64,7 @@ impl Host for Gemini {
         let reason = format!("policy: {}", answer.reason());
         match (event, answer.decision) {
             ("BeforeTool", Decision::Deny) => denied(&reason),
+            ("BeforeTool", Decision::Ask) if !answer.asks_there() => denied(&answer.asked()),
             ("BeforeTool", Decision::Ask) => Reply::json(&json!({"decision": "ask", "reason": reason})),
             ("AfterTool" | "BeforeAgent" | "AfterAgent", Decision::Deny) if answer.guard => denied(&reason),
             _ => match answer.advice() {
@@ -95,7 +96,7 @@ impl Host for Gemini {
     }
 
     fn settings(&self, program: &str) -> Option<Settings> {
-        let hook = json!({"name": "policy", "type": "command", "command": command(program, self.name()), "timeout": WAIT * 1000});
+        let hook = json!({"name": "policy", "type": "command", "command": waiting(program, self.name()), "timeout": WAIT * 1000});
         let tool = |event| (event, json!({"matcher": ".*", "hooks": [hook.clone()]}));
         let rest = |event| (event, json!({"hooks": [hook.clone()]}));
         let entries = vec![

@@ -61,7 +61,10 @@ impl Host for Generic {
     }
 
     fn reply(&self, call: &Call, answer: &Answer) -> Reply {
-        let mut reply = object(answer);
+        let mut reply = match answer.decision {
+            Decision::Ask if !answer.asks_there() => object(&Answer::own(Decision::Deny, &answer.asked())),
+            _ => object(answer),
+        };
         let output =
             (answer.decision == Decision::Deny).then(|| output::without(&call.output, &answer.secrets));
         if let (Some(output), Some(reply)) = (output.flatten(), reply.as_object_mut()) {

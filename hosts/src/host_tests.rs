@@ -46,6 +46,26 @@ fn summary(host: &dyn Host, call: &Call) -> String {
     format!("{} {}{agent}: {}", call.event, readings.join(","), all.join(" | ")).trim_end().to_owned()
 }
 
+#[test]
+fn no_host_asks_what_is_for_the_approval_page_alone() {
+    for host in crate::HOSTS {
+        for event in ["PreToolUse", "BeforeTool", "beforeShellExecution", "preToolUse"] {
+            let asked = Answer { page_only: true, ..answer(Decision::Ask, false) };
+            let call =
+                Call { event: "pre_tool_use".to_owned(), host_event: event.to_owned(), ..Call::default() };
+            let told = String::from_utf8(host.reply(&call, &asked).stdout).unwrap();
+            assert!(!told.contains("\"ask\"") && !told.contains("\"allow\""), "{}: {told}", host.name());
+            let own = match host.name() {
+                "claude-code" | "codex" => "PreToolUse",
+                "gemini" => "BeforeTool",
+                _ => "beforeShellExecution",
+            };
+            let spoken = event == own || host.name() == "generic";
+            assert!(!spoken || told.contains("\"deny\"") && told.contains("on the approval page"), "{told}");
+        }
+    }
+}
+
 /// A guard's answer, with a warning of another one beside it.
 pub(crate) fn answer(decision: Decision, warned: bool) -> Answer {
     let warning = Finding {

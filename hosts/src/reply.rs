@@ -33,6 +33,8 @@ pub struct Answer {
     pub guard: bool,
     /// Seconds until an unanswered ask is denied.
     pub ask_timeout: Option<u32>,
+    /// The person answers on the approval page alone.
+    pub page_only: bool,
     /// Every matched guard line.
     pub findings: Vec<Finding>,
     /// Secrets in what the tool gave back that are refused.
@@ -55,17 +57,24 @@ impl Answer {
             suggest: String::new(),
             guard: false,
             ask_timeout: None,
+            page_only: false,
             findings: Vec::new(),
             secrets: Vec::new(),
             only_secrets: false,
         }
     }
 
+    /// Whether a host that can ask its person may do so.
+    pub(crate) fn asks_there(&self) -> bool {
+        self.decision == Decision::Ask && !self.page_only
+    }
+
     /// Why a call is denied that a person would have to be asked about, where this host cannot ask.
     pub(crate) fn asked(&self) -> String {
         format!(
-            "policy: {}. A person has to say yes to this, and here nobody can be asked: you cannot",
-            self.reason()
+            "policy: {}. A person has to say yes to this{}, and here nobody can be asked: you cannot",
+            self.reason(),
+            if self.page_only { " on the approval page" } else { "" }
         )
     }
 
@@ -148,6 +157,7 @@ impl From<&Verdict> for Answer {
                 answer.suggest = step.suggest.clone();
                 answer.guard = step.guard;
                 answer.ask_timeout = step.ask_timeout;
+                answer.page_only = verdict.page_only();
             }
             // A verdict without a reason is a defect, and a defect never allows.
             None => {

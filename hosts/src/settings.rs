@@ -38,10 +38,11 @@ impl Settings {
     }
 }
 
-/// Seconds that a hook may wait for a person where its host cannot ask: less than [`WAIT`], so that the host hears the end of it.
+/// Seconds that a hook may wait for a person where its host does not ask: less than [`WAIT`], so that the host hears the end of it.
 pub(crate) const ASKED: u32 = 540;
 
-/// The command for a host that gives it to a shell and does not ask about every call itself.
+/// The command for a host that gives it to a shell: one that cannot ask about every call itself, or not about what is for the
+/// approval page.
 pub(crate) fn waiting(program: &str, host: &str) -> String {
     format!("{} --wait {ASKED}", command(program, host))
 }

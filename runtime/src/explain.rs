@@ -19,7 +19,7 @@ use std::fmt::{self, Write};
 ///     decision: Decision::Deny, rule: "std/git/no-force-push".into(),
 ///     place: Place { file: "std/git".into(), line: 12 }, value: "git push -f".into(),
 ///     matched: "git push {-f,--force}".into(), because: "it rewrites history".into(),
-///     suggest: "git push --force-with-lease".into(), ask_timeout: None, guard: true,
+///     suggest: "git push --force-with-lease".into(), ask_timeout: None, page_only: false, guard: true,
 /// };
 /// let verdict = Verdict {
 ///     decision: Decision::Deny, abstains: false, observed: None, steps: vec![step], findings: vec![],
@@ -106,6 +106,9 @@ fn write_step(f: &mut fmt::Formatter<'_>, step: &Step) -> fmt::Result {
     if let Some(seconds) = step.ask_timeout {
         writeln!(f, "        unanswered for {seconds} s it is denied")?;
     }
+    if step.page_only {
+        writeln!(f, "        answered on the approval page alone")?;
+    }
     Ok(())
 }
 
@@ -138,6 +141,9 @@ fn listing(table: &Table<'_>, out: &mut String) -> Read<()> {
     }
     if let Some(seconds) = info.ask_timeout {
         put!(out, "ask timeout {seconds}s");
+    }
+    if info.page_only {
+        put!(out, "ask via page");
     }
     if info.observe {
         put!(out, "mode observe: everything is allowed, and what enforce would do is recorded");
@@ -189,6 +195,9 @@ fn write_block(table: &Table<'_>, block: &Block<'_>, out: &mut String) -> Read<(
     }
     if let Some(seconds) = block.ask_timeout {
         put!(out, "  ask timeout {seconds}s");
+    }
+    if block.page_only {
+        put!(out, "  ask via page");
     }
     for line in table.lines_of(block)? {
         write_line(table, block, &line?, out)?;

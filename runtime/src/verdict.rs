@@ -85,6 +85,8 @@ pub struct Step {
     pub suggest: String,
     /// Seconds until an unanswered ask is denied.
     pub ask_timeout: Option<u32>,
+    /// An ask that a person answers on the approval page alone.
+    pub page_only: bool,
     /// The step comes from a guard.
     pub guard: bool,
 }
@@ -151,5 +153,10 @@ impl Verdict {
             secrets: Vec::new(),
             only_secrets: false,
         }
+    }
+
+    /// Whether it is an ask that a person answers on the approval page alone.
+    pub fn page_only(&self) -> bool {
+        self.decision == Decision::Ask && self.steps.iter().any(|step| step.page_only)
     }
 }

@@ -320,6 +320,36 @@ fn steps_say_where_and_why() {
 }
 
 #[test]
+fn what_is_asked_via_the_page_says_so() {
+    let page = "default ask guard g on read { ask via page  ask path \"**/.env\" because \"secret\" }\n\
+                rule r on read { ask path \"./x\" }";
+    for (facts, wanted) in [(path("./.env"), true), (path("./x"), false), (path("./y"), false)] {
+        let verdict = verdict_on(page, &facts, 0);
+        assert_eq!((verdict.decision, verdict.page_only()), (Ask, wanted));
+    }
+    // Two guards ask, and one of them wants the page: it is the page.
+    let two = "guard a on read { ask path \"./x\" because \"a\" }\nguard b on read { ask via page  ask path \"./x\" because \"b\" }";
+    assert!(verdict_on(two, &path("./x"), 0).page_only());
+    // Of the whole policy, the default too; what is denied or allowed is no ask.
+    let all =
+        "default ask ask via page rule r on read { allow path \"./a\"  deny path \"./d\"  ask path \"./x\" }";
+    for (facts, wanted) in [("./a", false), ("./d", false), ("./x", true), ("./y", true)] {
+        assert_eq!(verdict_on(all, &path(facts), 0).page_only(), wanted, "{facts}");
+    }
+    assert!(!verdict_on("default ask rule r on read { ask path \"./x\" }", &path("./x"), 0).page_only());
+}
+
+#[test]
+fn a_guard_that_wants_the_page_is_heard_among_many() {
+    let mut text = String::new();
+    for number in 0..200 {
+        text.push_str(&format!("guard g{number} on read {{ ask path \"./x\" because \"w\" }}\n"));
+    }
+    text.push_str("guard last on read { ask via page  ask path \"./x\" because \"w\" }\n");
+    assert!(verdict_on(&text, &path("./x"), 0).page_only());
+}
+
+#[test]
 fn warn_and_info_are_reported_and_decide_nothing() {
     let text = "default allow guard g on read { warn path \"**/x\" because \"w\"  info path \"./**\" because \"i\" }";
     let verdict = verdict_on(text, &path("./x"), 0);

@@ -155,6 +155,8 @@ fn info(policy: &Policy, globals: &[Range; 5], over_sets: &[Range; sets::AUTOMAT
     let lines = lines.filter(|limit| limit.measure == crate::ir::Measure::Lines).count() > 0;
     row.push(u32::from(checks || lines));
     row.push(u32::from(past::needs_store(policy)));
+    let some = policy.blocks.iter().any(|block| block.page_only);
+    row.push(if policy.page_only { 2 } else { u32::from(some) });
     store.record(Section::Info, &row);
 }
 
@@ -254,6 +256,7 @@ fn blocks(policy: &Policy, store: &mut Store) {
                 lines.first,
                 lines.count,
                 *kinds,
+                u32::from(block.page_only),
             ],
         );
     }

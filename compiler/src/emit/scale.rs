@@ -35,6 +35,7 @@ fn policy(rules: u32) -> Policy {
             because: String::new(),
             suggest: String::new(),
             ask_timeout: None,
+            page_only: false,
             opens: None,
             until: None,
             owner: String::new(),

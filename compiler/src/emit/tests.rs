@@ -19,6 +19,7 @@ fn block(kind: BlockKind, name: &str, line: u32, scope: u32) -> Block {
         because: String::new(),
         suggest: String::new(),
         ask_timeout: None,
+        page_only: false,
         opens: None,
         until: None,
         owner: String::new(),
@@ -91,6 +92,7 @@ fn a_whole_table_reads_as_a_policy() {
     let mut policy = example();
     policy.observe = true;
     policy.ask_timeout = Some(120);
+    policy.page_only = true;
     policy.scopes.push(scope(&["*"]));
     policy.withins.push(Within { include: texts(&["./api/**"]), exclude: texts(&["./api/gen/**"]) });
     let mut guard = block(BlockKind::Guard, "std/git/no-force-push", 8, 1);
@@ -129,6 +131,7 @@ fn a_whole_table_reads_as_a_policy() {
 policy \"example\"
 default ask (agent.policy:2)
 ask timeout 120s
+ask via page
 mode observe: everything is allowed, and what enforce would do is recorded
 
 # Guards: every one looks at every call in its scope and can only tighten

@@ -178,13 +178,14 @@ impl Builder<'_> {
 
     fn block(&mut self, instance: &Instance<'_>) -> ir::BlockId {
         let (scope, withins) = self.scope(instance);
-        let (because, suggest, ask_timeout) = match instance.body {
+        let (because, suggest, ask_timeout, page_only) = match instance.body {
             Body::Block(tree) => (
                 note(tree.because.as_ref()),
                 note(tree.suggest.as_ref()),
                 tree.ask_timeout.as_ref().map(|s| seconds(s.node)),
+                tree.ask_via.is_some(),
             ),
-            Body::Default(..) => (String::new(), String::new(), None),
+            Body::Default(..) => (String::new(), String::new(), None, false),
         };
         let id = ir::BlockId(super::number(self.policy.blocks.len()));
         let place = self.place(instance.span());
@@ -197,6 +198,7 @@ impl Builder<'_> {
             because,
             suggest,
             ask_timeout: ask_timeout.filter(|_| instance.trusted),
+            page_only,
             opens: None,
             until: None,
             owner: String::new(),

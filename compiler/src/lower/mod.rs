@@ -126,6 +126,7 @@ impl Builder<'_> {
             self.policy.default_place = self.place(default.span);
         }
         self.policy.ask_timeout = plan.ask_timeout.as_ref().map(|s| seconds(s.node));
+        self.policy.page_only = plan.ask_via.is_some();
         self.policy.observe = plan.mode.as_ref().is_some_and(|m| m.node == ast::Mode::Observe);
     }
 

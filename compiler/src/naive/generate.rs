@@ -236,6 +236,7 @@ fn block(random: &mut Random, policy: &mut Policy, number: usize) {
         because: String::new(),
         suggest: String::new(),
         ask_timeout: None,
+        page_only: false,
         opens: (kind == BlockKind::Exception).then(|| BlockId(random.pick(&guards))),
         until: (kind == BlockKind::Exception && random.one_in(3)).then(|| 101 - random.below(3) as i64),
         owner: String::new(),

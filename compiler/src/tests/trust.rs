@@ -13,6 +13,7 @@ fn an_untrusted_layer_only_refuses() {
         mode observe
         severity relaxed
         ask timeout 9s
+        ask via page
         program npm { same words a, b }
         rule r on edit {
           allow path "./**"
@@ -30,6 +31,7 @@ fn an_untrusted_layer_only_refuses() {
     let setup = Setup { trusted: false, ..Setup::default() };
     let policy = good_with(text, &setup);
     assert_eq!((policy.default, policy.observe, policy.ask_timeout), (None, false, None));
+    assert!(policy.page_only, "it tightens");
     let lies = |p: &Program| p.same_words.iter().any(|group| group == &["a", "b"]);
     assert!(!policy.programs.iter().any(lies));
     assert!(policy.blocks.iter().all(|b| b.kind != ir::BlockKind::Exception));

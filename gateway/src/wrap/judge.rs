@@ -295,6 +295,7 @@ fn settle(answer: &mut Answer, asked: &Asked) {
     if verdict.decision == Decision::Host {
         at_least_ask(verdict, "no rule allows it, and there is no host here that has an opinion of its own");
         verdict.decision = Decision::Ask;
+        answer.ask_where_it_says();
     }
 }
 

@@ -213,7 +213,8 @@ impl Proxy {
                     };
                     self.judge.again(question, said)
                 }
-                _ if modern && self.forms.is_some() && modern_shows(message) => {
+                // What is for the page alone waits like any other call.
+                _ if modern && self.forms.is_some() && !question.shown.page_only && modern_shows(message) => {
                     return self.ask_modern(&id, form, question, text);
                 }
                 _ => Ruling::Ask(question),

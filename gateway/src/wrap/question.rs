@@ -51,7 +51,7 @@ pub(crate) fn of(asker: &Asker, call: &Call, answer: &Answer) -> Question {
             diff: change(&answer.facts),
             marked: steps.iter().map(|step| step.value.clone()).filter(|value| !value.is_empty()).collect(),
         },
-        page_only: false,
+        page_only: answer.verdict.page_only(),
         run: asker.run,
         timeout: timeout.unwrap_or(WAIT).min(asker.most),
     }

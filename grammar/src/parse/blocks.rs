@@ -73,7 +73,12 @@ impl Body {
     fn takes(self, rule: Rule) -> bool {
         match self {
             Body::Block(kind) => match rule {
-                Rule::note | Rule::line | Rule::ask_timeout | Rule::otherwise | Rule::expect => true,
+                Rule::note
+                | Rule::line
+                | Rule::ask_timeout
+                | Rule::ask_via
+                | Rule::otherwise
+                | Rule::expect => true,
                 Rule::owner | Rule::until => kind == BlockKind::Exception,
                 _ => false,
             },
@@ -307,8 +312,13 @@ impl<'t> Parser<'t> {
 
     fn block_statement(&mut self, body: Body, token: Token) -> Result<(Option<Node<'t>>, usize), Failed> {
         let word = token.text(self.text);
-        let timeout = word == "ask" && self.next(token.end).text(self.text) == "timeout";
-        let Some(rule) = (if timeout { Some(Rule::ask_timeout) } else { statement_rule(word) }) else {
+        let behind = if word == "ask" { self.next(token.end).text(self.text) } else { "" };
+        let rule = match behind {
+            "timeout" => Some(Rule::ask_timeout),
+            "via" => Some(Rule::ask_via),
+            _ => statement_rule(word),
+        };
+        let Some(rule) = rule else {
             return Err(self.unknown_statement(body, token));
         };
         let rule = if body == Body::Secret && rule == Rule::expect { Rule::secret_expect } else { rule };
@@ -486,6 +496,13 @@ impl<'t> Parser<'t> {
                 }
                 block.ask_timeout.get_or_insert(seconds);
             }
+            Rule::ask_via => {
+                let place = self.ask_place(node);
+                if let Some(first) = &block.ask_via {
+                    self.clause_twice(first.span, node.span(), "ask via");
+                }
+                block.ask_via.get_or_insert(place);
+            }
             Rule::owner => {
                 let owner = self.quoted(node);
                 self.keep(&mut block.owner, Some(owner), node.span(), "owner");
@@ -557,7 +574,7 @@ impl<'t> Parser<'t> {
         let last_line = block.lines.last().map(|line| line.span);
         let first_expect = block.expects.first().map(|expect| expect.span);
         let (before, code, message, help) = match node.rule() {
-            Rule::note | Rule::ask_timeout | Rule::owner | Rule::until => {
+            Rule::note | Rule::ask_timeout | Rule::ask_via | Rule::owner | Rule::until => {
                 let after = first_expect.or(block.otherwise.as_ref().map(|o| o.span)).or(last_line);
                 (after, Code::BlockOrder, "the why of a block comes first", line("move this to the top"))
             }
@@ -663,6 +680,7 @@ pub(crate) fn empty_block(kind: BlockKind, name: Text, span: Span) -> Block {
         because: None,
         suggest: None,
         ask_timeout: None,
+        ask_via: None,
         owner: None,
         until: None,
         lines: Vec::new(),

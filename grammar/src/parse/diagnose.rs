@@ -445,7 +445,7 @@ impl<'t> Parser<'t> {
             return Failed(token.end);
         }
         let mut known = items::ITEM_WORDS.to_vec();
-        known.push("ask timeout");
+        known.extend(["ask timeout", "ask via"]);
         let foreign = FOREIGN.iter().chain(FOREIGN_CLAUSES).find(|(foreign, _)| *foreign == word);
         let help = match (foreign, nearest(word, &known)) {
             (Some((_, instead)), _) => format!("{instead}, and it stands in a rule or guard"),

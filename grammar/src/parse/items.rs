@@ -5,11 +5,13 @@
 use super::build::Node;
 use super::lex::Kind;
 use super::{Failed, MAX_DEPTH, Parser, Rule};
-use crate::ast::{DefaultWord, Effect, Header, Item, List, Member, Mode, Origin, SetTo, SeverityWord, Text};
+use crate::ast::{
+    AskPlace, DefaultWord, Effect, Header, Item, List, Member, Mode, Origin, SetTo, SeverityWord, Text,
+};
 use crate::code::Code;
 use crate::source::{Span, Spanned};
 
-/// The words that begin an item (`ask timeout` begins one too).
+/// The words that begin an item (`ask timeout` and `ask via` begin one too).
 pub(super) const ITEM_WORDS: &[&str] = &[
     "default",
     "mode",
@@ -91,6 +93,7 @@ impl<'t> Parser<'t> {
             "asset" => Rule::asset,
             "policy" => Rule::header,
             "ask" if self.next(at + 3).text(self.text) == "timeout" => Rule::ask_timeout,
+            "ask" if self.next(at + 3).text(self.text) == "via" => Rule::ask_via,
             "project" => return self.project(at, depth),
             "rule" | "guard" | "exception" | "assert" | "test" | "secret" | "program" => {
                 return self.block_item(at, word).map(|(item, end)| (Some(item), end));
@@ -165,6 +168,7 @@ impl<'t> Parser<'t> {
                 let scalar = self.scalar(node);
                 Item::AskTimeout { seconds: self.duration(&scalar), span }
             }
+            Rule::ask_via => Item::AskVia { place: self.ask_place(node), span },
             Rule::use_ => {
                 let origins = node.kids().filter_map(|kid| match kid.rule() {
                     Rule::path_id => Some(Origin::Pack(kid.as_text())),
@@ -278,6 +282,12 @@ impl<'t> Parser<'t> {
         }
         let node = found.map_or(fallback, |(_, value)| *value);
         Spanned { node, span }
+    }
+
+    /// Where a person answers.
+    pub(super) fn ask_place(&mut self, node: &Node<'t>) -> Spanned<AskPlace> {
+        let word = node.kid(Rule::word).unwrap_or_else(|| node.clone());
+        self.one_of(&word, "place to answer", &[("page", AskPlace::Page)], AskPlace::Page)
     }
 
     /// A word that must be one of a few, kept as text.

@@ -14,6 +14,7 @@ pub(super) fn symbol(rule: Rule) -> &'static str {
         Rule::mode | Rule::kw_mode => "`mode`",
         Rule::severity | Rule::kw_severity => "`severity`",
         Rule::ask_timeout => "`ask timeout`",
+        Rule::ask_via => "`ask via`",
         Rule::use_ | Rule::kw_use => "`use`",
         Rule::set | Rule::kw_set => "`set`",
         Rule::named | Rule::kw_list => "`list`",

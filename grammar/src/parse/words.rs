@@ -99,6 +99,7 @@ pub(super) fn usage(rule: Rule) -> Option<&'static str> {
         Rule::header => "`policy \"team/name\" language 1`",
         Rule::default => "`default ask`",
         Rule::ask_timeout => "`ask timeout 120s`",
+        Rule::ask_via => "`ask via page`",
         Rule::use_ => "`use std/git, \"./team.policy\"`",
         Rule::set => "`set std/git/block to off because \"…\"`",
         Rule::named => "`list tests is [`, entries with commas, and `]`",

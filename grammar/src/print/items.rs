@@ -5,9 +5,9 @@
 use super::pieces::{Content, Glue, Group, Piece};
 use super::{Printer, quote};
 use crate::ast::{
-    Block, BlockKind, DefaultWord, Effect, EffectPlace, Expect, ExpectArgs, Given, Header, Item, Member,
-    Mode, NameRef, Origin, Program, ProgramFact, SecretExpect, SecretPart, SetTo, SeverityWord, Test, Text,
-    Value,
+    AskPlace, Block, BlockKind, DefaultWord, Effect, EffectPlace, Expect, ExpectArgs, Given, Header, Item,
+    Member, Mode, NameRef, Origin, Program, ProgramFact, SecretExpect, SecretPart, SetTo, SeverityWord, Test,
+    Text, Value,
 };
 use crate::source::{Span, Spanned};
 
@@ -39,6 +39,9 @@ impl Printer<'_> {
             Item::AskTimeout { seconds, span } => {
                 let written = self.seconds(seconds);
                 self.setting(*span, indent, "ask timeout", seconds.span, written);
+            }
+            Item::AskVia { place, span } => {
+                self.setting(*span, indent, "ask via", place.span, place_word(place.node).to_owned());
             }
             Item::Mode { value, span } => {
                 let word = match value.node {
@@ -203,6 +206,9 @@ impl Printer<'_> {
         quoted("suggest", &block.suggest);
         notes.extend(until);
         notes.extend(block.ask_timeout.as_ref().map(|time| (time.span, "ask timeout", self.seconds(time))));
+        notes.extend(
+            block.ask_via.as_ref().map(|place| (place.span, "ask via", place_word(place.node).to_owned())),
+        );
         notes.sort_by_key(|(span, ..)| span.start);
         let width = if block.owner.is_some() || block.until.is_some() { 7 } else { 0 };
         for (span, word, value) in notes {
@@ -572,4 +578,10 @@ pub(super) fn wrapped(words: Vec<(u32, String)>) -> Vec<Piece> {
 
 fn found_word(expect: &SecretExpect) -> &'static str {
     if expect.found.node { "found" } else { "nothing" }
+}
+
+fn place_word(place: AskPlace) -> &'static str {
+    match place {
+        AskPlace::Page => "page",
+    }
 }

@@ -220,6 +220,14 @@ impl Report {
         for found in self.found.iter().filter(|found| **found != best).take(MOST_STEPS - 1) {
             steps.push(step(table, facts, found)?);
         }
+        // SECURITY: one that asks for the page may be among those that were left out.
+        if self.found.len() >= MOST_STEPS
+            && decision == Decision::Ask
+            && table.some_page_only()?
+            && let Some(first) = steps.first_mut()
+        {
+            first.page_only = true;
+        }
         let mut findings = Vec::with_capacity(self.findings.len());
         for (found, verb) in &self.findings {
             findings.push(finding(table, facts, found, *verb)?);
@@ -308,6 +316,7 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         because: found.why.clone().unwrap_or_default(),
         suggest: String::new(),
         ask_timeout: if found.decision == Decision::Ask { table.ask_timeout()? } else { None },
+        page_only: found.decision == Decision::Ask && table.page_only()?,
         guard: matches!(found.class, Class::Guard | Class::MaybeGuard),
     };
     if found.spot.line > 0 {
@@ -348,6 +357,7 @@ fn step(table: &Table<'_>, facts: &Facts, found: &Found) -> Result<Step, Stop> {
         if found.decision == Decision::Ask && block.ask_timeout.is_some() {
             step.ask_timeout = block.ask_timeout;
         }
+        step.page_only |= found.decision == Decision::Ask && block.page_only;
     }
     Ok(step)
 }
@@ -399,6 +409,7 @@ pub(super) fn damaged() -> Verdict {
         because: "the table is damaged; compile the policy again".to_owned(),
         suggest: String::new(),
         ask_timeout: None,
+        page_only: false,
         guard: false,
     })
 }

@@ -8,7 +8,7 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 6;
+pub const FORMAT: u16 = 7;
 /// The oldest format that this build reads.
 pub const OLDEST: u16 = 5;
 /// The meaning of the rules (`docs/semantics.md`).
@@ -56,7 +56,8 @@ pub enum Section {
     /// observe, and (offset, length) in [`Section::Automata`] of: tools of scopes; withins include exact, include
     /// folded, exclude exact, exclude folded; sum (low, high) of what is known of programs; (offset, length) of the automata
     /// over sets, from [`INFO_SETS`]: paths folded, paths exact, folders above paths folded, texts folded; then whether there are checks
-    /// or counts of lines, and whether the past is asked.
+    /// or counts of lines, whether the past is asked, and whether a person is asked on the page
+    /// alone (0 never, 1 by some blocks, 2 always).
     Info,
     /// UTF-8 text; a text is (offset, length).
     Texts,
@@ -71,7 +72,8 @@ pub enum Section {
     /// Include (text list), exclude (text list).
     Withins,
     /// Kind, name, place, scope, withins (numbers), because, suggest, ask timeout + 1, opens + 1, has until, until
-    /// (low, high), owner, lines (numbers), mask of the kinds of its lines.
+    /// (low, high), owner, lines (numbers), mask of the kinds of its lines, whether a
+    /// person is asked on the page alone.
     Blocks,
     /// Block, verb, kind, argument, because, suggest, place, excepts (range), patterns (numbers: ranks),
     /// number in [`Section::Tails`] + 1.
@@ -144,7 +146,7 @@ pub const SECTIONS: usize = 26;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
 pub const WIDTH: [usize; SECTIONS] =
-    [29, 1, 2, 1, 2, 8, 4, 22, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 14, 7];
+    [30, 1, 2, 1, 2, 8, 4, 23, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 14, 7];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;

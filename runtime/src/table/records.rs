@@ -18,6 +18,8 @@ pub struct Info<'a> {
     pub default_place: Place,
     /// Seconds until an unanswered ask is denied.
     pub ask_timeout: Option<u32>,
+    /// `ask via page`.
+    pub page_only: bool,
     /// `mode observe`.
     pub observe: bool,
     /// Rules.
@@ -186,6 +188,8 @@ pub struct Block<'a> {
     pub suggest: &'a str,
     /// `ask timeout` at the top.
     pub ask_timeout: Option<u32>,
+    /// `ask via page` at the top.
+    pub page_only: bool,
     /// Number of the guard that an exception opens.
     pub opens: Option<u32>,
     /// Last UTC day of an exception, days since the epoch.
@@ -295,6 +299,7 @@ impl<'a> Table<'a> {
             default: self.default()?,
             default_place: self.default_place()?,
             ask_timeout: more(row.word(5)?),
+            page_only: self.page_only()?,
             observe: self.observe()?,
             rules,
             guards,
@@ -333,6 +338,19 @@ impl<'a> Table<'a> {
 
     pub(crate) fn ask_timeout(&self) -> Read<Option<u32>> {
         Ok(more(self.row(Section::Info, 0)?.word(5)?))
+    }
+
+    pub(crate) fn page_only(&self) -> Read<bool> {
+        Ok(self.page_only_word()? == 2)
+    }
+
+    /// Whether a block asks on the page alone.
+    pub(crate) fn some_page_only(&self) -> Read<bool> {
+        Ok(self.page_only_word()? != 0)
+    }
+
+    fn page_only_word(&self) -> Read<u32> {
+        Some(self.row(Section::Info, 0)?.word(29)?).filter(|word| *word <= 2).ok_or(Damaged)
     }
 
     pub(crate) fn observe(&self) -> Read<bool> {
@@ -391,6 +409,7 @@ impl<'a> Table<'a> {
             owner: self.text_in(row, 17)?,
             lines: row.range(19)?,
             kinds: row.word(21)?,
+            page_only: self.flag(row.word(22)?)?,
         })
     }
 

@@ -34,6 +34,7 @@ fn block(policy: &mut Policy, kind: BlockKind, opens: Option<BlockId>, matcher: 
         because: String::new(),
         suggest: String::new(),
         ask_timeout: None,
+        page_only: false,
         opens,
         until: None,
         owner: String::new(),
