@@ -1,5 +1,5 @@
 //! What every text must keep when the shell reader reads it, and a generator of texts that try to break it; and the same
-//! for bytes: decision tables, decisions, the content scanner, messages of MCP.
+//! for bytes: decision tables, decisions, the content scanner, messages of MCP, payments.
 //!
 //! INVARIANT: the same seed gives the same texts; a check looks at answers only, never at the clock.
 
@@ -7,6 +7,7 @@ pub mod decide;
 mod edit;
 pub mod envelope;
 pub mod make;
+pub mod payment;
 pub mod scan;
 pub mod section;
 pub mod table;

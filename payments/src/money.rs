@@ -206,6 +206,25 @@ mod tests {
         assert_eq!(Units::of_decimal(&"9".repeat(9000), 6), Err(BadDecimal::Large));
     }
 
+    /// Against the integers of another language.
+    #[test]
+    fn decimals_are_those_of_a_script() {
+        let rows = include_str!("decimals.txt").lines().filter(|line| !line.starts_with('#'));
+        let mut count = 0;
+        for row in rows {
+            let [text, decimals, units] = row.split(' ').collect::<Vec<_>>()[..] else { panic!("{row}") };
+            let got = match Units::of_decimal(text, decimals.parse().unwrap()) {
+                Ok(got) => got.to_string(),
+                Err(BadDecimal::Decimals { .. }) => "decimals".to_owned(),
+                Err(BadDecimal::Large) => "large".to_owned(),
+                Err(BadDecimal::Form) => "form".to_owned(),
+            };
+            assert_eq!(got, units, "{row}");
+            count += 1;
+        }
+        assert_eq!(count, 600);
+    }
+
     #[test]
     fn what_is_printed_is_read_again() {
         for (units, decimals, text) in [

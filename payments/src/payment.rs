@@ -361,7 +361,11 @@ fn x402(value: &Value) -> Result<Payment, Wrong> {
         Some(resource(fields.needed("resourceUrl")?).map_err(|why| fields.wrong("resourceUrl", why))?);
     payment.lifetime = fields.count("maxTimeoutSeconds")?;
     payment.until = fields.count("validBefore")?;
-    payment.nonce = fields.text("nonce")?.map(str::to_owned);
+    // Of bytes, upper and lower case are one.
+    payment.nonce = fields.text("nonce")?.map(|nonce| match unhex(nonce) {
+        Some(_) => nonce.to_ascii_lowercase(),
+        None => nonce.to_owned(),
+    });
     if fields.value("from").is_some() {
         payment.from = Some(fields.address("from", &payment.network)?);
     }

@@ -1,11 +1,11 @@
 //! Runs the checks on generated texts or bytes for a time, without libfuzzer: `mutate SECONDS [SEED [TARGET [FILE...]]]`; the targets are
-//! `shell`, `table`, `decide`, `section`, `scan` and `envelope`. With files these alone are checked again.
+//! `shell`, `table`, `decide`, `section`, `scan`, `envelope` and `payment`. With files these alone are checked again.
 //!
 //! INVARIANT: a panic, a broken promise or a slow input ends in a line on standard output and in the exit code; the
 //! input is written to `fuzz/findings/`.
 
 use policy_fuzz::make::Maker;
-use policy_fuzz::{check, decide, envelope, scan, section, table};
+use policy_fuzz::{check, decide, envelope, payment, scan, section, table};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,7 @@ const TARGETS: &[(&str, Check)] = &[
     ("section", section::check),
     ("scan", scan::check),
     ("envelope", envelope::check),
+    ("payment", payment::check),
 ];
 
 fn main() {
@@ -46,7 +47,7 @@ fn main() {
     let seed = words.next().and_then(|n| n.parse().ok()).unwrap_or(1);
     let target = words.next().unwrap_or_else(|| "shell".into());
     let Some((_, check)) = TARGETS.iter().find(|(name, _)| *name == target) else {
-        println!("no target {target}; there are shell, table, decide, section, scan and envelope");
+        println!("no target {target}; there are shell, table, decide, section, scan, envelope and payment");
         std::process::exit(2);
     };
     // A finding again.
