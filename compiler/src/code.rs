@@ -69,12 +69,11 @@ codes! {
     FlagAsProgram = "policy::lower::flag-as-program", "A run pattern begins with a flag instead of a program.";
     GrantOnFeature = "policy::lower::grant-on-feature", "A shell feature is no reason to allow a command.";
     NotYetAssert = "policy::lower::not-yet-assert", "This version cannot prove an `assert`.";
-    NotYetAsset = "policy::lower::not-yet-asset", "This version cannot use an `asset`.";
     NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the hour or the fence.";
     NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a file for a test.";
     NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit on payments.";
     NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot file content for review.";
-    NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce a payment line.";
+    NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce this test of a payee.";
     OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
     PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
     ProjectFolder = "policy::lower::project-folder", "A project names folders below the project.";
@@ -86,6 +85,10 @@ codes! {
     TextOutsideGuard = "policy::lower::text-outside-guard", "What looks at texts belongs to guards.";
     UnknownCheck = "policy::lower::unknown-check", "No built-in check has this name, or it has no such option.";
     UnknownSecret = "policy::lower::unknown-secret", "No secret has this name.";
+    BadAsset = "policy::lower::bad-asset", "An asset is no token of a network, or two tokens share its name.";
+    BadPayment = "policy::lower::bad-payment", "A payment line names an address, network, scheme or function that cannot be.";
+    PaymentOutsideGuard = "policy::lower::payment-outside-guard", "Payment lines belong to guards.";
+    UnknownAsset = "policy::lower::unknown-asset", "No asset has this name.";
     BadLimit = "policy::lower::bad-limit", "A limit says nothing that can be counted.";
     StateOutsideGuard = "policy::lower::state-outside-guard", "Only guards look at what happened before.";
     BadSecret = "policy::lower::bad-secret", "A secret block does not say what to look for.";

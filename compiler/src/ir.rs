@@ -211,8 +211,10 @@ pub struct Limit {
     pub by_tool: bool,
     /// The name of the count in the record of a session.
     pub key: u64,
-    /// The window as it is said.
+    /// The window as it is said; of money its name.
     pub shown: String,
+    /// Of a payment, the most in decimal digits; then `over` is the number of decimals.
+    pub most: String,
 }
 
 /// How far back a limit counts.

@@ -10,6 +10,7 @@ use crate::code::{Code, Sink};
 use crate::expect::{Before, ExpectCase};
 use crate::ir;
 use crate::lists::Lists;
+use crate::lower::{self, payment::Asset};
 use crate::resolve::{Resolved, Unit, UnitKind, project_folders};
 use policy_grammar::ast;
 use policy_grammar::source::{FileId, Span, Spanned};
@@ -106,6 +107,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) severity: Option<Spanned<ast::SeverityWord>>,
     /// Tested calls.
     pub(crate) expects: Vec<ExpectCase>,
+    /// Tokens by their name, one on each network.
+    pub(crate) assets: BTreeMap<String, Vec<Asset>>,
     sets: BTreeMap<&'a str, SetItem<'a>>,
     /// Names that are taken, each with the tools of the guards that share it.
     names: BTreeMap<(usize, Vec<String>, String), Taken<'a>>,
@@ -230,17 +233,9 @@ impl<'a> Plan<'a> {
                     }
                 }
                 ast::Item::Set { target, to, span, .. } => self.set(target, to, *span, around, sink),
-                ast::Item::Asset { symbol, span, .. } => {
-                    if !around.trusted {
-                        ignored(sink, format!("asset `{}` is ignored", symbol.node), *span);
-                    } else {
-                        sink.push(
-                            Code::NotYetAsset
-                                .error("this version cannot use assets", *span, "not enforced yet")
-                                .with_help("remove it until payment lines can be enforced"),
-                        );
-                    }
-                }
+                ast::Item::Asset { span, .. } if around.in_project => in_project("asset", *span, sink),
+                // Trust is not needed: it is a name for the lines of this layer, and those only tighten.
+                ast::Item::Asset { symbol, id, decimals, .. } => self.asset(symbol, id, decimals, sink),
                 ast::Item::Program(program) if around.in_project => {
                     in_project("program", program.span, sink);
                 }
@@ -253,6 +248,26 @@ impl<'a> Plan<'a> {
                 | ast::Item::Use { .. }
                 | ast::Item::Secret { .. } => {}
             }
+        }
+    }
+
+    fn asset(&mut self, symbol: &ast::Text, id: &ast::Text, decimals: &Spanned<u32>, sink: &mut Sink) {
+        let asset = match lower::payment::asset(&id.node, decimals.node) {
+            Ok(asset) => asset,
+            Err((message, help)) => {
+                return sink.push(Code::BadAsset.error(message, id.span, "no token").with_help(help));
+            }
+        };
+        let network = |own: &Asset| own.id.split('/').next().unwrap_or_default().to_owned();
+        let all = self.assets.entry(symbol.node.clone()).or_default();
+        match all.iter().find(|own| network(own) == network(&asset)) {
+            Some(own) if *own == asset => {}
+            Some(_) => sink.push(
+                Code::BadAsset
+                    .error(format!("`{}` is another token already", symbol.node), symbol.span, "named before")
+                    .with_help("give it a name of its own"),
+            ),
+            None => all.push(asset),
         }
     }
 

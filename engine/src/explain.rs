@@ -9,6 +9,7 @@ use policy_compiler::ir::{
 use policy_grammar::ast::{Item, Member};
 use policy_grammar::shell::Feature;
 use policy_grammar::source::FileId;
+use policy_runtime::payment;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -175,12 +176,16 @@ fn line_text(
     text: &mut String,
 ) {
     let _ = write!(text, "  {:<5}", line.verb.word());
-    if line.kind != Kind::Call {
-        let _ = write!(text, " {}", line.kind.word());
+    match payment::word(&line.arg) {
+        Some("") => {}
+        Some(word) => drop(write!(text, " {word}")),
+        None if line.kind != Kind::Call => drop(write!(text, " {}", line.kind.word())),
+        None => {}
     }
-    if !line.arg.is_empty() {
+    if !line.arg.is_empty() && !payment::is_of_payment(&line.arg) {
         let _ = write!(text, " {}", line.arg);
     }
+    let patterns: Vec<&str> = patterns.iter().copied().filter(|text| *text != payment::OTHER).collect();
     if !patterns.is_empty() && line.kind != Kind::Call {
         let _ = write!(text, " {}", patterns.join(", "));
     }

@@ -159,7 +159,7 @@ fn payment(value: &Value) -> Result<(), String> {
     let again = read(&turned(value)).map_err(|wrong| format!("turned round it is refused: {wrong}"))?;
     match again == first && again.fingerprint() == first.fingerprint() {
         true => Ok(()),
-        false => Err("another order of keys is another payment".to_owned()),
+        false => Err(format!("another order of keys is another payment: {value}")),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: what is printed is read back from the table, so it is what is enforced.
 
+use crate::payment;
 use crate::run_match::Lists;
 use crate::table::layout::Section;
 use crate::table::records::Matcher;
@@ -244,12 +245,20 @@ fn write_line(table: &Table<'_>, block: &Block<'_>, line: &Line<'_>, out: &mut S
     for pattern in table.patterns_of(line)? {
         let pattern = pattern?;
         // Spellings of one pattern share its text; the no of an `only` line has none of its own.
-        if !matches!(pattern.matcher, Matcher::Miss | Matcher::Always) && !texts.contains(&pattern.text) {
+        let other = payment::is_of_payment(line.arg) && pattern.text == payment::OTHER;
+        if !other
+            && !matches!(pattern.matcher, Matcher::Miss | Matcher::Always)
+            && !texts.contains(&pattern.text)
+        {
             texts.push(pattern.text);
         }
     }
     let subject = match (line.kind.word(), line.arg) {
         ("", _) => String::new(),
+        (_, arg) if payment::is_of_payment(arg) => match payment::word(arg).unwrap_or_default() {
+            "" => String::new(),
+            word => format!(" {word}"),
+        },
         (word, "") => format!(" {word}"),
         (word, arg) => format!(" {word} {arg}"),
     };

@@ -55,6 +55,7 @@ pub mod facts;
 pub mod fold;
 pub mod glob;
 pub mod outside;
+pub mod payment;
 pub mod program;
 pub mod run_match;
 pub mod secret;

@@ -89,11 +89,36 @@ pub enum Measure {
     Repeats,
     /// Lines of a text.
     Lines,
+    /// What one payment moves.
+    Amount,
+    /// What one call lets somebody take.
+    Approval,
+    /// For how long a payment can be used.
+    Lifetime,
 }
 
 impl Measure {
     /// All of them, by their number in a table.
-    pub const ALL: [Measure; 4] = [Measure::Matches, Measure::Calls, Measure::Repeats, Measure::Lines];
+    pub const ALL: [Measure; 7] = [
+        Measure::Matches,
+        Measure::Calls,
+        Measure::Repeats,
+        Measure::Lines,
+        Measure::Amount,
+        Measure::Approval,
+        Measure::Lifetime,
+    ];
+
+    /// The name of the fact of a payment that it looks at.
+    #[must_use]
+    pub const fn of_payment(self) -> Option<&'static str> {
+        Some(match self {
+            Measure::Amount => crate::payment::AMOUNT,
+            Measure::Approval => crate::payment::APPROVAL,
+            Measure::Lifetime => crate::payment::LIFETIME,
+            _ => return None,
+        })
+    }
 
     /// By its word.
     #[must_use]
@@ -102,6 +127,9 @@ impl Measure {
             "calls" => Measure::Calls,
             "repeats" => Measure::Repeats,
             "lines" => Measure::Lines,
+            "amount" => Measure::Amount,
+            "approval" => Measure::Approval,
+            "lifetime" => Measure::Lifetime,
             _ => return None,
         })
     }

@@ -10,6 +10,7 @@ use policy_runtime::facts::{
     Access, ArgFact, CommandFact, DomainFact, Facts, Form, Opaque, Origin, Part, PathFact, PathName,
     ScriptFact, ToolName, Word,
 };
+use policy_runtime::payment;
 use policy_runtime::{Context, Decision, Table, Verdict, decide};
 
 fn call(tool: &str) -> Facts {
@@ -347,6 +348,67 @@ fn a_guard_that_wants_the_page_is_heard_among_many() {
     }
     text.push_str("guard last on read { ask via page  ask path \"./x\" because \"w\" }\n");
     assert!(verdict_on(&text, &path("./x"), 0).page_only());
+}
+
+/// The facts of a payment.
+fn paying(all: &[(&str, &str)]) -> Facts {
+    let mut facts = path("./x");
+    facts.paths.clear();
+    let arg = |(name, value): &(&str, &str)| ArgFact { name: (*name).to_owned(), value: (*value).to_owned() };
+    facts.args = all.iter().map(arg).collect();
+    facts
+}
+
+const USDC: &str =
+    "asset USDC is \"eip155:8453/erc20:0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913\" decimals 6\n";
+const USDC_ID: &str = "eip155:8453/erc20:0x833589fcd6edb6e08f4c7c32d4f71b54bda02913";
+
+#[test]
+fn limits_on_a_payment_are_exact() {
+    let text = format!(
+        "{USDC}default allow guard g on read {{ deny amount over 2.50 USDC  ask amount over 1 USDC }}"
+    );
+    for (units, wanted) in [
+        ("2500001", Deny),
+        ("2500000", Ask),
+        ("1000001", Ask),
+        ("1000000", Allow),
+        ("0", Allow),
+        (&"9".repeat(78), Deny),
+        // How much it is is not known.
+        (payment::UNKNOWN, Ask),
+    ] {
+        let verdict = verdict_like(&text, &paying(&[(payment::AMOUNT, &format!("{USDC_ID} {units}"))]));
+        assert_eq!(verdict.decision, wanted, "{units}: {:?}", verdict.steps);
+    }
+    let other =
+        paying(&[(payment::AMOUNT, "eip155:1/erc20:0x1111111111111111111111111111111111111111 9999999999")]);
+    assert_eq!(verdict_like(&text, &other).decision, Allow, "another token has no such limit");
+    let verdict = verdict_like(&text, &paying(&[(payment::AMOUNT, &format!("{USDC_ID} 12500000"))]));
+    assert_eq!(verdict.steps[0].because, "12.50 USDC is more than 2.50 USDC");
+    // A payment that cannot be read is not "no payment".
+    let verdict = verdict_like(&text, &paying(&[]));
+    assert_eq!(verdict.decision, Ask);
+    assert!(verdict.steps[0].because.contains("none that can be read"), "{:?}", verdict.steps);
+}
+
+#[test]
+fn observing_lets_no_wrong_network_asset_or_payee_through() {
+    let text = format!(
+        "{USDC}mode observe default allow guard g on read {{ only network \"base\"  only asset USDC  deny payee mismatch  deny amount over 1 USDC }}"
+    );
+    let fine = [(payment::NETWORK, "eip155:8453"), (payment::ASSET, USDC_ID), (payment::AMOUNT, "x 1")];
+    for (name, value, wanted) in [
+        (payment::AMOUNT, &*format!("{USDC_ID} 1000001"), (Allow, Some(Deny))),
+        (payment::NETWORK, "eip155:1", (Deny, None)),
+        (payment::ASSET, "eip155:8453/erc20:0x1111111111111111111111111111111111111111", (Deny, None)),
+        (payment::PAYEE_IS, "mismatch", (Deny, None)),
+    ] {
+        let mut all: Vec<(&str, &str)> = fine.iter().filter(|(own, _)| *own != name).copied().collect();
+        all.push((name, value));
+        let verdict = verdict_like(&text, &paying(&all));
+        assert_eq!((verdict.decision, verdict.observed), wanted, "{name}");
+    }
 }
 
 #[test]

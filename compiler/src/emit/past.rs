@@ -21,7 +21,7 @@ pub(super) fn needs_store(policy: &Policy) -> bool {
 
 pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>), store: &mut Store) {
     for tail in &policy.tails {
-        let mut row = Vec::with_capacity(14);
+        let mut row = Vec::with_capacity(16);
         match &tail.limit {
             Some(limit) => {
                 let (kind, value) = match limit.window {
@@ -45,6 +45,8 @@ pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>),
             None => row.extend([0; 4]),
         }
         row.push(u32::from(tail.flags));
+        let most = store.text(tail.limit.as_ref().map_or("", |limit| &limit.most));
+        row.extend([most.first, most.count]);
         store.record(Section::Tails, &row);
     }
     for past in &policy.pasts {

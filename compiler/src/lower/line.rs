@@ -10,6 +10,7 @@ use crate::plan::{Body, Instance, Part};
 use policy_grammar::ast;
 use policy_grammar::diagnostic::Diagnostic;
 use policy_grammar::source::Span;
+use policy_runtime::outside::Measure;
 use std::collections::BTreeMap;
 
 /// The block that a line stands in.
@@ -36,7 +37,12 @@ impl Builder<'_> {
             return;
         };
         if let ast::Subject::Measure(word) = &subject.node {
-            let Some(lowered) = self.measure(word, line) else { return };
+            let measure = Measure::of(&word.node).filter(|measure| measure.of_payment().is_some());
+            let lowered = match measure {
+                Some(measure) => self.payment_measure(home, measure, line, word.span),
+                None => self.measure(word, line),
+            };
+            let Some(lowered) = lowered else { return };
             self.lowered(home, line, verb, lowered);
             return;
         }

@@ -7,6 +7,7 @@ pub(crate) mod checks;
 pub(crate) mod content;
 mod line;
 mod past;
+pub(crate) mod payment;
 mod program;
 mod said;
 mod scope;
@@ -55,6 +56,8 @@ pub(crate) struct Builder<'a> {
     programs: BTreeMap<String, usize>,
     /// Blocks of each guard name, for exceptions.
     guards: BTreeMap<String, Vec<(ir::BlockId, Vec<String>, bool)>>,
+    /// Tokens by their name.
+    assets: &'a BTreeMap<String, Vec<payment::Asset>>,
     full: bool,
 }
 
@@ -74,6 +77,7 @@ pub(crate) fn lower(sources: &SourceMap, resolved: &Resolved, plan: &Plan<'_>, s
         files: BTreeMap::new(),
         programs: BTreeMap::new(),
         guards: BTreeMap::new(),
+        assets: &plan.assets,
         full: false,
     };
     for unit in &resolved.units {

@@ -31,23 +31,19 @@ impl Builder<'_> {
             Subject::Measure(word) => Some(word),
             _ => None,
         });
-        let refused = if let Some(subject) = subject
-            && matches!(
-                subject.node,
-                Subject::Payee(_)
-                    | Subject::PayeeTest(_)
-                    | Subject::Network(_)
-                    | Subject::Asset(_)
-                    | Subject::Scheme(_)
-                    | Subject::Seller(_)
-                    | Subject::Call(_)
-            ) {
-            Some((Code::NotYetPayment, "payment lines", subject.span))
+        let of_payment =
+            measure.and_then(|word| Measure::of(&word.node)).filter(|own| own.of_payment().is_some());
+        let untold = match subject.map(|subject| &subject.node) {
+            Some(Subject::PayeeTest(words)) => words.iter().find(|word| word.node != "mismatch"),
+            _ => None,
+        };
+        let refused = if let Some(word) = untold {
+            Some((Code::NotYetPayment, "this test of a payee", word.span))
         } else if let Some(word) = measure
             && Measure::of(&word.node).is_none()
         {
             Some((Code::NotYetLimit, "limits on payments", word.span))
-        } else if let Some(tally) = &line.tally
+        } else if let Some(tally) = line.tally.as_ref().filter(|_| of_payment.is_none())
             && !matches!(tally.over.node, Quantity::Integer(_))
         {
             Some((Code::NotYetLimit, "limits on payments", tally.over.span))
@@ -77,8 +73,10 @@ impl Builder<'_> {
         let asks = asks.or(line.condition.as_ref().map(|condition| condition.span));
         let asks = asks.or(line.obligation.as_ref().map(|obligation| obligation.span));
         let asks = asks.or(measure.map(|word| word.span));
+        // Of payments it is said in their own words.
+        let elsewhere = home.instance.kind != ir::BlockKind::Guard && of_payment.is_none();
         if let Some(span) = asks
-            && (home.instance.kind != ir::BlockKind::Guard || line.verb.node == ast::Verb::Only)
+            && (elsewhere || line.verb.node == ast::Verb::Only)
         {
             self.sink.push(
                 Code::StateOutsideGuard
@@ -108,7 +106,18 @@ impl Builder<'_> {
 
     fn countable(&mut self, measure: Option<&ast::Text>, tally: &ast::Tally) -> bool {
         let word = measure.map(|word| word.node.as_str());
+        let of_payment = word.and_then(Measure::of).filter(|own| own.of_payment().is_some());
         let (message, span, help) = match (&tally.window, &tally.by) {
+            (None, None) if of_payment.is_some() => {
+                let own = of_payment.and_then(|own| super::payment::quantity_of(own, &tally.over.node));
+                let Some((message, help)) = own else { return true };
+                (message, tally.over.span, help)
+            }
+            _ if of_payment.is_some() => (
+                "this is looked at in one payment",
+                tally.span,
+                "leave window and `by` out; what is spent in a time is `spend over 50 USDC per 1d`",
+            ),
             (Some(_), _) if word == Some("lines") => {
                 ("`lines` are those of one text", tally.span, "leave the window out: `lines over 500`")
             }
@@ -179,14 +188,17 @@ impl Builder<'_> {
             Some(ast::Subject::Measure(word)) => Measure::of(&word.node).unwrap_or(Measure::Matches),
             _ => Measure::Matches,
         };
-        let over = small(&tally.over.node);
+        let (over, named, most) = match measure.of_payment() {
+            Some(_) => self.most(&tally.over).unwrap_or_default(),
+            None => (small(&tally.over.node), String::new(), String::new()),
+        };
         let window = match &tally.window {
             None => ir::Window::Call,
             Some(Window::Per(seconds)) => ir::Window::Seconds(super::seconds(seconds.node)),
             Some(Window::PerSession(_)) => ir::Window::Session,
             Some(Window::Since(past)) => ir::Window::Since(self.past(home, past)),
         };
-        let shown = tally.window.as_ref().map_or(String::new(), |window| match window {
+        let shown = tally.window.as_ref().map_or(named, |window| match window {
             Window::Per(seconds) => format!("in {}", self.sources.slice(seconds.span)),
             Window::PerSession(_) => "in this session".to_owned(),
             Window::Since(past) => format!("since {}", self.shown(past)),
@@ -196,7 +208,7 @@ impl Builder<'_> {
         let place = home.instance.folders.join("\0");
         let text = self.sources.slice(line.span).split_whitespace().collect::<Vec<_>>().join(" ");
         let key = checksum(format!("{}\0{place}\0{text}", home.instance.name).as_bytes());
-        ir::Limit { measure, over, window, by_tool, key, shown }
+        ir::Limit { measure, over, window, by_tool, key, shown, most }
     }
 
     fn shown(&self, past: &ast::Past) -> String {

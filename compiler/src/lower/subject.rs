@@ -4,6 +4,7 @@
 
 use super::Builder;
 use super::line::Home;
+use super::payment::is_payment;
 use crate::code::Code;
 use crate::ir;
 use crate::lists::Quoted;
@@ -43,6 +44,9 @@ impl Builder<'_> {
         grant: bool,
     ) -> Option<Lowered> {
         let folders = &home.instance.folders;
+        if is_payment(subject) {
+            return self.payment(home, subject, span, grant);
+        }
         match subject {
             ast::Subject::Path(list) => Some(self.globs(
                 home,
@@ -341,7 +345,7 @@ fn other_word(word: &str) -> Option<&'static str> {
 }
 
 /// A pattern as it is shown, on one line.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),

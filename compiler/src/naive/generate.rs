@@ -91,7 +91,15 @@ const PATHS: &[&str] = &[
 ];
 const HOSTS: &[&str] = &["*", "github.com", "*.github.com", "*hub*", "api.*", "evil.?om"];
 const COMMANDS: &[&str] = &["git *", "git push*", "*--force*", "rm *", "*", "ls", "GIT ?ush *"];
-const ARGS: &[&str] = &["branch\0main", "branch\0m*", "mode\0*", "branch\0*", "mode\0r?w"];
+const ARGS: &[&str] = &[
+    "branch\0main",
+    "branch\0m*",
+    "mode\0*",
+    "branch\0*",
+    "mode\0r?w",
+    "\u{3}payee\0main",
+    "\u{3}payee\0m*",
+];
 const WORDS: &[&str] = &[
     "push",
     "status",
@@ -304,7 +312,9 @@ fn line(random: &mut Random, policy: &mut Policy, block: BlockId, of: BlockKind,
         only.push(kind);
     }
     let grant = matches!(verb, Verb::Allow | Verb::Only | Verb::Open);
-    let name = random.pick(&["branch", "mode"]);
+    // Only guards look at payments.
+    let of_payment = of == BlockKind::Guard && random.one_in(6);
+    let name = if of_payment { policy_runtime::payment::PAYEE } else { random.pick(&["branch", "mode"]) };
     let id = push_line(policy, block, verb, kind, if kind == Kind::Arg { name } else { "" });
     for _ in 0..=random.below(2) {
         let matcher = matcher(random, kind, name);

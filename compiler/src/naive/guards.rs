@@ -5,6 +5,7 @@
 use super::{GUARD, MAYBE_GUARD, Naive, Value, holder, known};
 use crate::ir::{BlockKind, Line, LineId, Matcher, Verb};
 use policy_runtime::facts::ToolName;
+use policy_runtime::payment::is_of_payment;
 use policy_runtime::run_match::Match;
 use policy_runtime::verdict::Decision;
 use std::collections::BTreeSet;
@@ -29,6 +30,13 @@ impl Naive<'_> {
             }
             self.texts(block, &exceptions);
             let lies = self.loose(&self.policy.blocks[block], Value::Call);
+            // "Where a line looks at payments and the call has none that can be read, it is at least ask."
+            if lies > Match::No
+                && self.lines(block).any(|(_, line)| is_of_payment(&line.arg))
+                && !facts.args.iter().any(|arg| is_of_payment(&arg.name))
+            {
+                self.floor();
+            }
             if lies == Match::No || self.opened(block, Value::Call, &exceptions) {
                 continue;
             }

@@ -66,7 +66,7 @@ fn one_message_each() {
         ("guard g on bash { deny path \"./a\\u{1}\" }", "bad-pattern", "\"./a\\u{1}\""),
         ("guard g on write { only content r\"abcd\" }", "text-outside-guard", "content r\"abcd\""),
         ("guard g on write { only check max-file-size }", "text-outside-guard", "check max-file-size"),
-        ("guard g on bash { deny payee new }", "not-yet-payment", "payee new"),
+        ("guard g on bash { deny payee new }", "not-yet-payment", "new"),
         ("assert a on bash { deny path \"./x\" }", "not-yet-assert", "a"),
     ] {
         let told = told(text);

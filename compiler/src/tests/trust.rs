@@ -70,7 +70,7 @@ fn no_untrusted_file_loosens() {
         "use std/readonly, std/git",
         "list x is \"a\"",
         "program git { same words push, status }",
-        "asset USDC is \"eip155:1/erc20:0x1\" decimals 6",
+        "asset USDC is \"eip155:1/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e\" decimals 6",
         "test \"t\" { expect allow bash \"ls\" }",
     ];
     let mut seed = 7_u64;

@@ -163,7 +163,7 @@ impl Builder<'_> {
         }
         self.hosts_of(&command, &origin, &mut fact);
         for (name, value) in super::account::accounts(&command) {
-            self.arg(name, value);
+            self.argument(name, value);
         }
         for redirect in &command.redirects {
             self.redirect(redirect, &base, &origin, &mut fact);

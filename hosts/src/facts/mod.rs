@@ -10,6 +10,7 @@ mod flow;
 mod key;
 mod patch;
 mod path;
+mod payment;
 mod resolve;
 mod spelling;
 mod text;
@@ -27,6 +28,7 @@ use crate::call::{Call, Places};
 use path::{Named, Namer};
 use policy_grammar::shell::program::Programs;
 use policy_runtime::facts::{Access, ArgFact, DomainFact, Facts, Opaque, Origin, PathFact};
+use policy_runtime::payment::is_of_payment;
 
 /// Most paths of one call.
 const MAX_PATHS: usize = 8192;
@@ -63,6 +65,7 @@ pub fn extract(call: &Call, places: &Places, programs: &dyn Programs, resolver: 
         builder.opaque(Origin::Call, &why);
     }
     value::walk(&mut builder, &call.arguments);
+    payment::look(&mut builder, &call.arguments);
     // Before a command runs there is one: what came under no name that is known may still be run.
     if call.event == "pre_tool_use" && builder.facts.scripts.is_empty() && tool::needs_command(&builder.facts)
     {
@@ -87,6 +90,15 @@ impl Builder<'_> {
         if self.facts.opaque.len() < MAX_OPAQUE && !self.facts.opaque.contains(&opaque) {
             self.facts.opaque.push(opaque);
         }
+    }
+
+    /// Adds an argument under the name that the call gives it.
+    fn argument(&mut self, name: &str, value: String) {
+        // SECURITY: these names are those of facts that we make.
+        if is_of_payment(name) {
+            return self.opaque(Origin::Call, "an argument whose name begins with a control character");
+        }
+        self.arg(name, value);
     }
 
     fn arg(&mut self, name: &str, value: String) {

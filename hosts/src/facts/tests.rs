@@ -324,6 +324,51 @@ fn arguments_by_dotted_name() {
 }
 
 #[test]
+fn a_payment_is_read_into_facts_of_its_own() {
+    use policy_runtime::payment;
+    let offer = json!({
+        "payTo": "0x1111111111111111111111111111111111111111", "amount": "50000", "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        "network": "base-sepolia", "scheme": "exact", "resourceUrl": "https://Shop.example:8443/x",
+    });
+    let of = |facts: &Facts| -> Vec<(String, String)> {
+        let own = facts.args.iter().filter(|arg| payment::is_of_payment(&arg.name));
+        own.map(|arg| (payment::shown(&arg.name).to_owned(), arg.value.clone())).collect()
+    };
+    let asset = "eip155:84532/erc20:0x036cbd53842c5426634e7929541ec2318f3dcf7e";
+    let wanted = [
+        ("network", "eip155:84532"),
+        ("asset", asset),
+        ("scheme", "exact"),
+        ("seller", "shop.example"),
+        ("payee", "0x1111111111111111111111111111111111111111"),
+        ("call", "-"),
+        ("amount", &format!("{asset} 50000")),
+    ];
+    let wanted: Vec<(String, String)> =
+        wanted.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+    assert_eq!(of(&facts("pay", offer.clone())), wanted);
+    assert_eq!(of(&facts("pay", json!({"payment": offer, "context": "a page"}))), wanted);
+    let other = |key: &str, value: serde_json::Value| {
+        let mut own = json!({"payment": offer});
+        own[key] = value;
+        facts("pay", own)
+    };
+    let mismatch = other("observed402PayTo", json!("0x2222222222222222222222222222222222222222"));
+    assert!(of(&mismatch).contains(&("payee is".to_owned(), "mismatch".to_owned())));
+    // What is there and cannot be read is said, and gives no facts.
+    for bad in [other("observed402PayTo", json!(1)), other("payment", json!({"kind": "sign_hash"}))] {
+        assert!(
+            of(&bad).is_empty() && bad.opaque.iter().any(|opaque| opaque.why.starts_with(payment::BAD)),
+            "{bad:?}"
+        );
+    }
+    // Nobody else makes such facts, and a call that is no payment has none.
+    let forged = facts("pay", json!({"\u{3}network": "eip155:84532", "a": 1}));
+    assert!(of(&forged).is_empty() && !forged.opaque.is_empty());
+    assert!(of(&facts("x", json!({"kind": "thing", "amount": 5, "payment": "card"}))).is_empty());
+}
+
+#[test]
 fn a_shell_that_is_not_known_is_read_in_every_way() {
     let read = |tool: &str, windows: bool| {
         let places = Places { windows, ..places() };

@@ -217,7 +217,7 @@ fn one(builder: &mut Builder<'_>, entry: &Entry<'_>, value: &Value) {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    builder.arg(&entry.name, text.clone());
+    builder.argument(&entry.name, text.clone());
     let is_text = value.is_string()
         || value.is_number() && !matches!(entry.kind, Kind::Other | Kind::Data | Kind::Note);
     if !is_text || entry.done {

@@ -9,6 +9,7 @@ use super::texts::Texts;
 use super::values::Ready;
 use super::{Call, Stop};
 use crate::outside::{Measure, Outside};
+use crate::payment;
 use crate::run_match::Match;
 use crate::table::groups::{Group, Role};
 use crate::table::{Line, Verb};
@@ -204,8 +205,13 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
         let values = self.call.values;
         let seen = |r: &&Ready<'_>| !(r.name_only && r.command.is_some());
         let (path, domain) = (values.paths.iter().any(|r| seen(&r)), !values.domains.is_empty());
+        let paid = facts.args.iter().any(|arg| payment::is_of_payment(&arg.name));
         for (group, lies) in guards.iter().filter(|(_, lies)| *lies > Match::No) {
             let sure = *lies == Match::Certain;
+            if !paid && self.looks_at_payments(group)? {
+                // SECURITY: a payment that cannot be read is not "no payment".
+                self.report.floor(Value::Call, payment::unread(facts).to_owned());
+            }
             for rank in table.numbers(group.always)? {
                 let rank = rank?;
                 let line = table.line(table.line_of_rank(rank)?)?;
@@ -218,7 +224,10 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
                 if !present(self.matching, &line, path, domain)
                     && let Some(rank) = miss_rank(self.matching, &line)?
                 {
-                    let why = format!("the call has no {} at all", word(&line));
+                    let why = match !paid && payment::is_of_payment(line.arg) {
+                        true => payment::unread(facts).to_owned(),
+                        false => format!("the call has no {} at all", word(&line)),
+                    };
                     self.finding(&line, rank, sure, None, (Value::Call, why))?;
                 }
             }
@@ -239,6 +248,16 @@ impl<'t, 'f> Judge<'_, '_, 't, 'f> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a line of the group is about payments.
+    fn looks_at_payments(&self, group: &Group) -> Result<bool, Stop> {
+        for entry in self.matching.table.arg_names(group)? {
+            if payment::is_of_payment(entry?.0) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the line is about how many lines a text has.

@@ -10,6 +10,7 @@ use crate::checksum;
 use crate::facts::{Access, Facts, Form};
 use crate::glob::Syntax;
 use crate::outside::{Adds, Answer, Event, Measure, Outside, PastKind, Question, Window};
+use crate::payment;
 use crate::run_match::Match;
 use crate::table::past::{Back, Limit, Tail};
 use crate::table::records::Matcher;
@@ -58,7 +59,13 @@ pub(super) fn resolve(
         let line = table.line(number)?;
         let tail = table.tail(&line)?.ok_or(Stop::Damaged)?;
         let mut asked = Asked { tail, count: None, happened: None, began: None, counted: None };
-        if let Some(limit) = &tail.limit {
+        let mut found = found;
+        if let Some(limit) = tail.limit.as_ref().filter(|limit| limit.measure.of_payment().is_some()) {
+            found.retain_mut(|found| passes(facts, limit, found));
+            if found.is_empty() {
+                continue;
+            }
+        } else if let Some(limit) = &tail.limit {
             match window(table, limit)? {
                 Some(window) => {
                     let adds = adds(facts, limit, &found);
@@ -91,8 +98,9 @@ pub(super) fn resolve(
                 if asked.tail.flags {
                     outside.flag(block.name);
                 }
-                match asked.tail.limit.as_ref().filter(|limit| limit.measure != Measure::Lines) {
-                    // Texts are compared with their limit where they are read.
+                let own = |measure: Measure| measure == Measure::Lines || measure.of_payment().is_some();
+                match asked.tail.limit.as_ref().filter(|limit| !own(limit.measure)) {
+                    // Texts are compared with their limit where they are read, payments above.
                     None => found.into_iter().for_each(|found| report.finding(found, line.verb, line.block)),
                     Some(limit) => {
                         let Some(mut found) = found.into_iter().max_by_key(|found| found.sure) else {
@@ -138,7 +146,7 @@ fn adds(facts: &Facts, limit: &Limit<'_>, found: &[Found]) -> Adds {
     match limit.measure {
         Measure::Calls => Adds::New(1),
         Measure::Repeats => Adds::Repeat,
-        Measure::Matches | Measure::Lines => {
+        _ => {
             let commands: BTreeSet<Value> = found.iter().filter_map(|found| each(found.value)).collect();
             if commands.is_empty() {
                 Adds::Values(values(facts, found).into_iter().collect())
@@ -222,10 +230,40 @@ fn holds(asked: &Asked<'_>, answers: &[Answer]) -> Result<bool, String> {
         }
     }
     match &asked.tail.limit {
-        Some(limit) if limit.measure == Measure::Lines => Ok(true),
+        Some(limit) if limit.measure == Measure::Lines || limit.measure.of_payment().is_some() => Ok(true),
         Some(limit) => Ok(count(asked, answers)? > u64::from(limit.over)),
         None => Ok(true),
     }
+}
+
+/// Whether a fact of a payment is over a limit; what is not known may be.
+fn passes(facts: &Facts, limit: &Limit<'_>, found: &mut Found) -> bool {
+    let Value::Arg(index) = found.value else { return true };
+    let value = facts.args.get(index).map_or("", |arg| payment::shown_value(&arg.name, &arg.value));
+    match payment::greater(value, limit.most) {
+        Some(false) => return false,
+        Some(true) => {}
+        // SECURITY: not known is not "not so".
+        None => {
+            found.sure = false;
+            found.class = Class::MaybeGuard;
+            found.decision = if found.decision == Decision::Deny { Decision::Ask } else { found.decision };
+        }
+    }
+    let money = |units: &str| match units.len() >= 77 {
+        true => format!("{} without limit", limit.shown),
+        false => format!("{} {}", payment::decimal(units, limit.over), limit.shown),
+    };
+    let (what, own, most) = match limit.measure {
+        Measure::Lifetime => ("a lifetime of", format!("{value} s"), format!("{} s", limit.most)),
+        Measure::Approval => ("an approval of", money(value), money(limit.most)),
+        _ => ("", money(value), money(limit.most)),
+    };
+    found.why = Some(match found.sure {
+        true => format!("{what} {own} is more than {most}").trim_start().to_owned(),
+        false => format!("how much it is cannot be told, and more than {most} is too much"),
+    });
+    true
 }
 
 /// What a limit says when it is passed.
@@ -234,10 +272,10 @@ fn said(limit: &Limit<'_>, count: u64, value: Value) -> String {
         (Measure::Calls, _) => ("call", "calls"),
         (Measure::Repeats, _) => ("earlier call of the same", "earlier calls of the same"),
         (Measure::Lines, _) => ("line", "lines"),
-        (Measure::Matches, Value::Path(_)) => ("path", "different paths"),
-        (Measure::Matches, Value::Domain(_)) => ("host", "different hosts"),
-        (Measure::Matches, Value::Command(_)) => ("such command", "such commands"),
-        (Measure::Matches, _) => ("match", "matches"),
+        (_, Value::Path(_)) => ("path", "different paths"),
+        (_, Value::Domain(_)) => ("host", "different hosts"),
+        (_, Value::Command(_)) => ("such command", "such commands"),
+        _ => ("match", "matches"),
     };
     let what = if count == 1 { one } else { many };
     let window = if limit.shown.is_empty() { String::new() } else { format!(" {}", limit.shown) };

@@ -6,6 +6,7 @@
 use super::Stop;
 use super::past::{MOST_WAITING, Waiting};
 use crate::facts::{Facts, TextRole};
+use crate::payment;
 use crate::table::records::Matcher;
 use crate::table::{Table, Verb};
 use crate::verdict::{Decision, Finding, Place, Severity, Step, Verdict};
@@ -232,7 +233,7 @@ impl Report {
         for (found, verb) in &self.findings {
             findings.push(finding(table, facts, found, *verb)?);
         }
-        let observe = table.observe()?;
+        let observe = table.observe()? && !hard(table, facts, &self.found)?;
         Ok(Verdict {
             decision: if observe { Decision::Allow } else { decision },
             abstains: !self.answered && table.default()?.is_none(),
@@ -243,6 +244,25 @@ impl Report {
             only_secrets: !self.refused && !self.formats.is_empty(),
         })
     }
+}
+
+/// Whether something is denied that `mode observe` does not let through: the wrong network, the wrong asset, a payee other than the
+/// one that the seller named.
+fn hard(table: &Table<'_>, facts: &Facts, found: &[Found]) -> Result<bool, Stop> {
+    if !facts.args.iter().any(|arg| payment::is_of_payment(&arg.name)) {
+        return Ok(false);
+    }
+    let mut denied = found.iter().filter(|found| found.decision == Decision::Deny).peekable();
+    // SECURITY: one of them may be among those that were left out.
+    if denied.peek().is_some() && found.len() >= MOST_STEPS {
+        return Ok(true);
+    }
+    for found in denied.filter(|found| found.rank > 0) {
+        if payment::is_hard(table.line(table.line_of_rank(found.rank)?)?.arg) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn cut(text: &str) -> String {
@@ -269,7 +289,10 @@ fn text(facts: &Facts, value: Value) -> String {
             .get(index)
             .map_or(String::new(), |c| if c.source.is_empty() { c.text.clone() } else { c.source.clone() }),
         Value::Arg(index) => {
-            facts.args.get(index).map_or(String::new(), |a| format!("{}: {}", a.name, a.value))
+            let arg = facts.args.get(index);
+            arg.map_or(String::new(), |a| {
+                format!("{}: {}", payment::shown(&a.name), payment::shown_value(&a.name, &a.value))
+            })
         }
         Value::Script(index) => facts.scripts.get(index).map_or(String::new(), |s| s.text.clone()),
         Value::Text(index) => facts.texts.get(index).map_or(String::new(), |t| {

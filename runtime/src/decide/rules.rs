@@ -7,6 +7,7 @@ use super::matching::{Hit, Matching, Subject};
 use super::report::{Class, Found, Report, Spot, Value};
 use super::values::Ready;
 use super::{Call, Stop};
+use crate::payment;
 use crate::run_match::Match;
 use crate::table::Kind;
 use crate::table::groups::{Group, Role};
@@ -302,6 +303,7 @@ pub(super) fn word(line: &crate::table::Line<'_>) -> String {
         Sort::Path => "path".to_owned(),
         Sort::Domain => "host".to_owned(),
         Sort::Command => "command".to_owned(),
+        Sort::Arg if payment::is_of_payment(line.arg) => format!("{} of a payment", payment::shown(line.arg)),
         Sort::Arg => format!("argument `{}`", line.arg),
         Sort::None => "value".to_owned(),
     }

@@ -146,7 +146,7 @@ pub const SECTIONS: usize = 26;
 
 /// Words of a record in each section, in their order; 1 where there are no records.
 pub const WIDTH: [usize; SECTIONS] =
-    [30, 1, 2, 1, 2, 8, 4, 23, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 14, 7];
+    [30, 1, 2, 1, 2, 8, 4, 23, 16, 7, 5, 22, 9, 3, 4, 1, 1, 5, 1, 1, 5, 1, 10, 1, 16, 7];
 
 /// Words of what is known of one program, its subcommands aside; a mask tells which of them are not 0.
 pub const PROGRAM_FIELDS: usize = 29;

@@ -24,8 +24,10 @@ pub(crate) struct Limit<'a> {
     pub(crate) back: Back,
     pub(crate) by_tool: bool,
     pub(crate) key: u64,
-    /// The window as it is said.
+    /// The window as it is said; of money its name.
     pub(crate) shown: &'a str,
+    /// Of a payment, the most in decimal digits; then `over` is the number of decimals.
+    pub(crate) most: &'a str,
 }
 
 /// How far back a limit counts.
@@ -86,6 +88,7 @@ impl<'a> Table<'a> {
                 by_tool: self.flag(row.word(4)?)?,
                 key: key(row, 5)?,
                 shown: self.text_in(row, 7)?,
+                most: self.text_in(row, 14)?,
             }),
         };
         let condition = match row.word(9)? {

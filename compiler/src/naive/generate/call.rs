@@ -136,7 +136,7 @@ pub fn facts(random: &mut Random) -> Facts {
         facts.domains.push(domain(random, Origin::Call));
     }
     for _ in 0..args {
-        let name = random.pick(&["branch", "mode", "Branch", "other"]).to_owned();
+        let name = random.pick(&["branch", "mode", "Branch", "other", "\u{3}payee"]).to_owned();
         let value =
             random.pick(&["main", "MAIN", "raw", "", "m\u{1}", "\u{1}", "\u{1}n", "\u{1}in"]).to_owned();
         facts.args.push(ArgFact { name, value });
