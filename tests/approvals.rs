@@ -326,6 +326,42 @@ fn a_host_that_waits_long_hears_the_answer() {
     }
 }
 
+#[test]
+fn a_call_that_waits_for_a_person_counts_once() {
+    for (number, program) in PROGRAMS.into_iter().enumerate() {
+        let (world, store, policy) = asking(&format!("approvals-once-{number}"));
+        let text = "policy \"p\" language 1\n\ndefault allow\n\nguard few on Bash {\n  ask\n  deny calls over 2 per 1h\n}\n";
+        std::fs::write(&policy, text).unwrap();
+        world.run(&["check", "Bash", "{\"command\": \"ls\"}", "--policy", &policy], b"");
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            let mut command = hook(&world, &policy, program, &["--host", "codex", "--wait", "60"]);
+            let event = CODEX.replace("ran.txt", name);
+            let output = std::thread::scope(|scope| {
+                let running = scope.spawn(|| feed(&mut command, event.as_bytes()));
+                let end = Instant::now() + Duration::from_secs(30);
+                while name != "c.txt" && store.open_questions().unwrap().is_empty() {
+                    assert!(Instant::now() < end, "nothing is asked");
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                if name != "c.txt" {
+                    store.answer(&only(&store), Verdict::Once, Channel::Page).unwrap();
+                }
+                running.join().unwrap()
+            });
+            let said = self::text(&output.stdout);
+            assert_eq!(said.contains("3 calls"), name == "c.txt", "{name}: {said}");
+        }
+        let audit = std::fs::read_to_string(world.path("home/.local/state/policy/audit.jsonl")).unwrap();
+        assert!(
+            audit
+                .lines()
+                .filter(|line| line.contains("a.txt") || line.contains("b.txt"))
+                .all(|line| line.contains("\"rule\":\"few\"")),
+            "{audit}"
+        );
+    }
+}
+
 /// Hosts with a question of their own, and an event of each.
 fn native() -> [(&'static str, String); 3] {
     let generic = CODEX.replace("hook_event_name", "event").replace("PreToolUse", "pre_tool_use");

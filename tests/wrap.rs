@@ -412,6 +412,45 @@ fn a_client_that_shows_forms_is_asked_in_both_eras() {
 }
 
 #[test]
+fn a_call_that_is_asked_about_counts_once_and_its_lines_name_what_asked() {
+    let world = World::new("wrap-once");
+    world.file(
+        "p.policy",
+        "policy \"p\" language 1\n\ndefault allow\n\nguard few on pay {\n  ask\n  deny calls over 2 per 1h\n}\n",
+    );
+    let mut wrapped = Wrapped::over(&world, &[], &["cat"]);
+    let meta = json!({"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}}});
+    let modern = |id: u64, more: Value| {
+        let mut params = json!({"name": "pay", "arguments": {"n": 1}, "_meta": meta});
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+    };
+    // One in the era of forms inside results, which takes two requests, one that waits.
+    let asked = wrapped.ask(&modern(1, json!({})));
+    let yes = json!({"action": "accept", "content": {"decision": "approve once"}});
+    let state = &asked["result"]["requestState"];
+    wrapped.send(&modern(2, json!({"inputResponses": {"policy.ask": yes}, "requestState": state})));
+    assert_eq!(wrapped.line(), modern(2, json!({})));
+    let pay = call(3, "pay", &json!({ "n": 3 }));
+    wrapped.send(&pay);
+    let (store, open) = questions(&world, 1);
+    store.answer(&open[0].id, Verdict::Once, Channel::Page).unwrap();
+    assert_eq!(wrapped.line(), pay);
+    let third = wrapped.ask(&call(4, "pay", &json!({ "n": 4 })));
+    assert!(third["result"]["content"][0]["text"].as_str().unwrap().contains("3 calls"), "{third}");
+    assert_eq!(wrapped.end().0, Some(0));
+    let lines = audit(&world);
+    let told: Vec<(&str, bool)> =
+        lines.iter().map(|line| (line["decision"].as_str().unwrap(), line["asked"] == true)).collect();
+    assert_eq!(told, [("ask", false), ("allow", true), ("ask", false), ("allow", true), ("deny", false)]);
+    assert!(lines.iter().all(|line| line["rule"] == "few"), "{lines:?}");
+    assert!(
+        lines[3]["reason"].as_str().unwrap().contains("a person approved it once, on the page"),
+        "{lines:?}"
+    );
+}
+
+#[test]
 fn what_the_policy_wants_on_the_page_is_no_form_in_either_era() {
     let world = World::new("wrap-page");
     let mut wrapped = Wrapped::new(&world, &[], &["cat"]);

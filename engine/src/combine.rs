@@ -79,6 +79,22 @@ pub fn step(decision: Decision, because: &str) -> Step {
     }
 }
 
+/// What came of an ask. What asked stays what is named.
+pub fn settled(verdict: &mut Verdict, decision: Decision, because: &str) {
+    let asked = verdict.steps.iter().find(|step| step.decision == Decision::Ask).or(verdict.steps.first());
+    let mut own = asked.cloned().unwrap_or_else(|| step(decision, ""));
+    own.because = match decision {
+        Decision::Deny if !own.because.is_empty() => format!("{because}. Why it was asked: {}", own.because),
+        _ => because.to_owned(),
+    };
+    own.decision = decision;
+    own.page_only = false;
+    own.ask_timeout = None;
+    verdict.decision = decision;
+    verdict.abstains = false;
+    verdict.steps.insert(0, own);
+}
+
 /// Raises a verdict to at least `ask`, with the cause as its first step.
 pub fn at_least_ask(verdict: &mut Verdict, because: &str) {
     if verdict.decision < Decision::Ask {

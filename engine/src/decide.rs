@@ -8,7 +8,7 @@ use crate::discover::{Found, MAX_STEPS, Search, standing};
 use crate::feeds::Feeds;
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::{self, Care};
-use crate::past::{self, Asking, Entry, Keeper, Store};
+use crate::past::{self, Asking, Counted, Entry, Keeper, Store};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
@@ -63,6 +63,8 @@ pub struct Answer {
     pub facts: Facts,
     /// The layers that were asked.
     pub layers: Vec<Rc<Layer>>,
+    /// What the call was counted for.
+    pub counted: Counted,
 }
 
 impl Answer {
@@ -163,10 +165,16 @@ impl Engine {
 
     /// Decides one call.
     pub fn decide(&mut self, call: &Call) -> Answer {
+        self.decide_again(call, &Counted::default())
+    }
+
+    /// Decides one call that may have been counted before: what it was counted for stays as it was told, the rest is asked anew.
+    pub fn decide_again(&mut self, call: &Call, counted: &Counted) -> Answer {
         let _folders = open::remember_folders();
         let scene = self.scene(call);
         let asking = Asking::new(self.keeper(), self.entry(call, &scene))
-            .with_feeds(Feeds::at(self.folders.config.join("feeds.json")));
+            .with_feeds(Feeds::at(self.folders.config.join("feeds.json")))
+            .with_counted(counted);
         let (mut answer, mut events) = self.judge(call, scene, &asking);
         // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
         if self.layers.mend() {
@@ -179,6 +187,7 @@ impl Engine {
         }
         self.suppress(&asking.entry, &mut answer.verdict);
         answer.ask_where_it_says();
+        answer.counted = asking.counted();
         answer
     }
 
@@ -342,7 +351,7 @@ impl Engine {
         for cause in scene.problem.iter().chain(&problem) {
             at_least_ask(&mut verdict, cause);
         }
-        (Answer { verdict, facts, layers }, events)
+        (Answer { verdict, facts, layers, counted: Counted::default() }, events)
     }
 
     fn scene(&mut self, call: &Call) -> Scene {

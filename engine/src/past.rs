@@ -128,6 +128,14 @@ pub(crate) struct Asking<'a> {
     feeds: Feeds,
 }
 
+/// What a call was counted for already: a call that waited for a person is decided once more, and counts once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Digest of the call; of another one nothing is taken.
+    call: u64,
+    answers: Vec<(Question, Answer)>,
+}
+
 /// Who keeps the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keeper<'a> {
@@ -149,6 +157,21 @@ impl<'a> Asking<'a> {
     /// With what a feed tells.
     pub(crate) fn with_feeds(self, feeds: Feeds) -> Asking<'a> {
         Asking { feeds, ..self }
+    }
+
+    /// Of a call that was counted before.
+    pub(crate) fn with_counted(self, counted: &Counted) -> Asking<'a> {
+        if counted.call == self.entry.call {
+            self.known.borrow_mut().extend(counted.answers.iter().cloned());
+        }
+        self
+    }
+
+    /// What it was counted for; whatever else was told may change until it is asked again.
+    pub(crate) fn counted(&self) -> Counted {
+        let known = self.known.borrow();
+        let counts = known.iter().filter(|(_, answer)| matches!(answer, Answer::Count(_)));
+        Counted { call: self.entry.call, answers: counts.cloned().collect() }
     }
 
     /// Remembers what the call did, unless it was refused or is no call.

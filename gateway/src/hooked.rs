@@ -7,12 +7,11 @@ use crate::approve;
 use crate::wrap::ask::{Page, Person, Said};
 use crate::wrap::question::{self, Asker};
 use policy_approvals::{RunId, Store};
-use policy_engine::combine::step;
+use policy_engine::combine::settled;
 use policy_engine::decide::Answer;
 use policy_engine::desk::{Asking, Desk, asked_before};
 use policy_engine::places::Folders;
 use policy_hosts::call::Call;
-use policy_hosts::reply;
 use policy_runtime::verdict::Decision;
 
 /// Asks on the page of approvals.
@@ -40,7 +39,7 @@ impl Desk for AtThePage {
         if matches!(said, Said::Approved(_)) {
             // ORDER: the policy first, since it may have changed while the person thought.
             engine.refresh();
-            answer = engine.decide(call);
+            answer = engine.decide_again(call, &answer.counted);
             if answer.verdict.decision != Decision::Ask {
                 return answer;
             }
@@ -59,16 +58,7 @@ impl Desk for AtThePage {
             Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
             Said::Nobody(why) => (Decision::Deny, why),
         };
-        // Which rule asked is a part of the reason.
-        let because = match decision {
-            Decision::Deny => {
-                format!("{because}. Why it was asked: {}", reply::Answer::from(&answer.verdict).reason())
-            }
-            _ => because,
-        };
-        answer.verdict.decision = decision;
-        answer.verdict.abstains = false;
-        answer.verdict.steps.insert(0, step(decision, &because));
+        settled(&mut answer.verdict, decision, &because);
         answer
     }
 

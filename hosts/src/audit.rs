@@ -64,6 +64,9 @@ pub struct AuditLine {
     /// What `observe` would have enforced.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub observed: String,
+    /// A line before says that the call was asked about; this is what came of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub asked: bool,
     /// The deciding block.
     pub rule: String,
     /// Why, one line.
@@ -157,6 +160,7 @@ impl AuditLine {
             tool: masked.value(&call.tool),
             decision: answer.decision.word().to_owned(),
             observed: answer.observed.map(|decision| decision.word().to_owned()).unwrap_or_default(),
+            asked: call.asked,
             rule: masked.value(&answer.rule),
             reason: masked.mask(&answer.reason()),
             place: match (place.file.as_str(), place.line) {

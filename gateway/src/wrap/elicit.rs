@@ -6,6 +6,7 @@
 use crate::wrap::json::{self, members, string};
 use crate::wrap::message::{Id, Message};
 use policy_approvals::{Question, Ticket, Verdict};
+use policy_engine::past::Counted;
 use policy_hosts::reply::for_model;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -24,8 +25,8 @@ const ONCE: &str = "approve once";
 const SESSION: &str = "approve for this session";
 const DENY: &str = "deny";
 
-/// A question, the digest of what it is about, and until when its answer counts.
-type State = (Ticket, [u8; 32], Instant);
+/// A question, the digest of what it is about, until when its answer counts, and what the call was counted for.
+type State = (Ticket, [u8; 32], Instant, Counted);
 
 /// Forms that are out.
 pub(crate) struct Forms {
@@ -96,13 +97,13 @@ impl Forms {
     }
 
     /// What a stateless client is answered: the form, and what it has to bring back.
-    pub(crate) fn required(&self, id: &Id, question: &Question, ticket: Ticket) -> String {
+    pub(crate) fn required(&self, id: &Id, question: &Question, ticket: Ticket, counted: Counted) -> String {
         let name = self.name();
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.retain(|_, (_, _, until)| *until > Instant::now());
+        states.retain(|_, (_, _, until, _)| *until > Instant::now());
         if states.len() < MOST {
             let digest = policy_approvals::digest(question);
-            states.insert(name.clone(), (ticket, digest, Instant::now() + KEPT));
+            states.insert(name.clone(), (ticket, digest, Instant::now() + KEPT, counted));
         }
         let result = json!({
             "resultType": "input_required",
@@ -115,7 +116,7 @@ impl Forms {
     /// What a request brings back of ours: the answer for a call with this digest, and the request without it.
     pub(crate) fn brought(&self, message: &Message<'_>) -> Option<Brought> {
         let state = message.param("requestState").and_then(string)?;
-        let (ticket, digest, until) =
+        let (ticket, digest, until, counted) =
             self.states.lock().unwrap_or_else(PoisonError::into_inner).remove(&state)?;
         let responses = message.param("inputResponses").unwrap_or_default();
         let own = members(responses).unwrap_or_default().into_iter().find(|member| member.key == KEY);
@@ -135,7 +136,7 @@ impl Forms {
         let before = message.text.get(..range.start).unwrap_or_default();
         let behind = message.text.get(range.end..).unwrap_or_default();
         let text = [before, &params, behind].concat();
-        (until > Instant::now()).then_some(Brought { verdict, ticket, digest, text })
+        (until > Instant::now()).then_some(Brought { verdict, ticket, digest, text, counted })
     }
 }
 
@@ -147,6 +148,8 @@ pub(crate) struct Brought {
     pub(crate) digest: [u8; 32],
     /// The request without what is ours.
     pub(crate) text: String,
+    /// What the call was counted for.
+    pub(crate) counted: Counted,
 }
 
 /// Whether a stateless client says with its request that it shows forms.

@@ -9,9 +9,10 @@ use crate::wrap::gate::{Asked, Form};
 use crate::wrap::notice::{AGAIN, Notices};
 use crate::wrap::question;
 use policy_engine::cache::now_ns;
-use policy_engine::combine::{at_least_ask, step};
+use policy_engine::combine::{at_least_ask, settled, step};
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::open::{Care, Remembered, remember_folders};
+use policy_engine::past::Counted;
 use policy_engine::places::Folders;
 use policy_engine::record::record;
 use policy_hosts::call::Call;
@@ -62,10 +63,13 @@ pub(crate) struct Question {
     pub(crate) shown: policy_approvals::Question,
     /// Why, for a model.
     pub(crate) reason: String,
+    /// What the call was counted for.
+    pub(crate) counted: Counted,
 }
 
 enum Work {
-    Decide(Asked, Sender<Ruling>),
+    /// With what the call was counted for when it was asked about.
+    Decide(Asked, Option<Counted>, Sender<Ruling>),
     /// A person said something: decides again.
     Again(Box<Question>, Said, Sender<Ruling>),
     Hidden(Vec<String>, Sender<Vec<bool>>),
@@ -88,7 +92,12 @@ impl Judge {
 
     /// Decides a request.
     pub(crate) fn decide(&self, asked: Asked) -> Ruling {
-        self.rule(|back| Work::Decide(asked, back))
+        self.rule(|back| Work::Decide(asked, None, back))
+    }
+
+    /// Decides a request that was asked about before.
+    pub(crate) fn decide_once_more(&self, asked: Asked, counted: Counted) -> Ruling {
+        self.rule(|back| Work::Decide(asked, Some(counted), back))
     }
 
     /// Decides again what a person was asked about.
@@ -154,8 +163,8 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
             Err(RecvTimeoutError::Disconnected) => return,
         };
         match work {
-            Work::Decide(asked, back) => {
-                let _ = back.send(worker.decide(asked));
+            Work::Decide(asked, counted, back) => {
+                let _ = back.send(worker.decide(asked, counted));
             }
             Work::Again(question, said, back) => {
                 let _ = back.send(worker.again(*question, &said));
@@ -200,9 +209,10 @@ impl Worker {
         tools.into_iter().map(|tool| lister.never_allows(&call(tool))).collect()
     }
 
-    fn decide(&mut self, asked: Asked) -> Ruling {
-        let call = asked.clone().call(&self.setting.frame);
-        let mut answer = self.engine().decide(&call);
+    fn decide(&mut self, asked: Asked, counted: Option<Counted>) -> Ruling {
+        let mut call = asked.clone().call(&self.setting.frame);
+        call.asked = counted.is_some();
+        let mut answer = self.engine().decide_again(&call, &counted.unwrap_or_default());
         self.notices.look(&answer.layers, &self.setting.folders);
         settle(&mut answer, &asked);
         if self.setting.observe {
@@ -213,9 +223,10 @@ impl Worker {
 
     /// ORDER: the policy first, since it may have changed while the person thought.
     fn again(&mut self, question: Question, said: &Said) -> Ruling {
-        let call = question.asked.clone().call(&self.setting.frame);
+        let mut call = question.asked.clone().call(&self.setting.frame);
+        call.asked = true;
         self.looked = None;
-        let mut answer = self.engine().decide(&call);
+        let mut answer = self.engine().decide_again(&call, &question.counted);
         self.notices.look(&answer.layers, &self.setting.folders);
         settle(&mut answer, &question.asked);
         if answer.verdict.decision.without_host() == Decision::Ask {
@@ -233,16 +244,7 @@ impl Worker {
                 Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
                 Said::Nobody(why) => (Decision::Deny, why.clone()),
             };
-            // Which rule asked is a part of the reason.
-            let because = match decision {
-                Decision::Deny => {
-                    format!("{because}. Why it was asked: {}", reply::Answer::from(&answer.verdict).reason())
-                }
-                _ => because,
-            };
-            answer.verdict.decision = decision;
-            answer.verdict.abstains = false;
-            answer.verdict.steps.insert(0, step(decision, &because));
+            settled(&mut answer.verdict, decision, &because);
         }
         // Whoever did not answer may still do.
         self.finish(question.asked, &call, answer, matches!(said, Said::Nobody(_)))
@@ -250,8 +252,10 @@ impl Worker {
 
     /// Writes the line, and says what becomes of the request.
     fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer, later: bool) -> Ruling {
-        let remark =
-            record(call, &mut answer, &self.setting.audit, &self.setting.folders.state, self.setting.care);
+        // That it is asked about stands there once.
+        let noted = call.asked && answer.verdict.decision.without_host() == Decision::Ask;
+        let Setting { audit, folders, care, .. } = &self.setting;
+        let remark = if noted { None } else { record(call, &mut answer, audit, &folders.state, *care) };
         if let Some(remark) = remark {
             super::complain(remark.trim_end());
         }
@@ -261,7 +265,8 @@ impl Worker {
             Decision::Ask => {
                 self.engine().read_texts(call, &mut answer);
                 let shown = question::of(&self.setting.asker, call, &answer);
-                Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason() }))
+                let counted = answer.counted;
+                Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason(), counted }))
             }
             Decision::Host | Decision::Deny => Ruling::Deny(denial(&told, later)),
         }

@@ -204,7 +204,11 @@ impl Proxy {
         // What a stateless client brings back of ours is not for the server.
         let brought = self.forms.as_ref().and_then(|forms| forms.brought(message));
         let text = brought.as_ref().map_or(message.text, |brought| brought.text.as_str());
-        let ruling = match self.judge.decide(asked) {
+        let first = match &brought {
+            Some(own) => self.judge.decide_once_more(asked, own.counted.clone()),
+            None => self.judge.decide(asked),
+        };
+        let ruling = match first {
             Ruling::Ask(question) => match &brought {
                 Some(own) if own.digest == policy_approvals::digest(&question.shown) => {
                     let said = match own.verdict {
@@ -240,7 +244,7 @@ impl Proxy {
     fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
         let said = match (self.person.begin(&question.shown), &self.forms) {
             (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
-                let required = forms.required(id, &question.shown, ticket);
+                let required = forms.required(id, &question.shown, ticket, question.counted.clone());
                 self.flight().leave(id);
                 return self.to_client(&required);
             }
