@@ -34,6 +34,7 @@ mod untrusted;
 mod wrap;
 #[cfg(target_os = "linux")]
 mod wrap_ends;
+mod wrap_forms;
 mod wrap_many;
 mod wrap_points;
 mod wrap_reload;

@@ -7,6 +7,8 @@
 //! answer, and what nobody asked for is dropped. Starting reads and writes no file.
 
 pub(crate) mod ask;
+mod asking;
+mod chain;
 mod child;
 mod diff;
 mod elicit;
@@ -21,6 +23,7 @@ mod launcher;
 mod list;
 mod message;
 mod notice;
+mod progress;
 mod proxy;
 pub(crate) mod question;
 mod refuse;

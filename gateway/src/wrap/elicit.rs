@@ -4,7 +4,7 @@
 //! form never answers what the policy wants approved on the page.
 
 use crate::wrap::json::{self, members, string};
-use crate::wrap::message::{Id, Message};
+use crate::wrap::message::{Id, Message, Side};
 use policy_approvals::{Question, Ticket, Verdict};
 use policy_engine::past::Counted;
 use policy_hosts::reply::for_model;
@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// The name of our request among those of a server.
 const KEY: &str = "policy.ask";
+/// How what we ask begins.
+const PREFIX: &str = "policy-ask-";
 /// How long a client may take to come back with an answer.
 const KEPT: Duration = Duration::from_secs(600);
 /// Most forms that are out at once.
@@ -25,8 +27,21 @@ const ONCE: &str = "approve once";
 const SESSION: &str = "approve for this session";
 const DENY: &str = "deny";
 
-/// A question, the digest of what it is about, until when its answer counts, and what the call was counted for.
-type State = (Ticket, [u8; 32], Instant, Counted);
+/// Longest state of a server that is kept beside ours.
+const LONGEST: usize = 256 * 1024;
+
+/// What a stateless client was asked.
+struct State {
+    ticket: Ticket,
+    /// Of what it is about.
+    digest: [u8; 32],
+    /// Until when its answer counts.
+    until: Instant,
+    /// What the call was counted for.
+    counted: Counted,
+    /// What the call brought for the server, as members of its parameters.
+    theirs: String,
+}
 
 /// Forms that are out.
 pub(crate) struct Forms {
@@ -45,7 +60,7 @@ impl Forms {
     pub(crate) fn new(secret: &str) -> Forms {
         Forms {
             shows: AtomicBool::new(false),
-            prefix: format!("policy-ask-{secret}"),
+            prefix: format!("{PREFIX}{secret}"),
             next: AtomicU64::new(0),
             out: Mutex::default(),
             states: Mutex::default(),
@@ -96,14 +111,25 @@ impl Forms {
         true
     }
 
-    /// What a stateless client is answered: the form, and what it has to bring back.
-    pub(crate) fn required(&self, id: &Id, question: &Question, ticket: Ticket, counted: Counted) -> String {
+    /// What a stateless client is answered: the form, and what it has to bring back. What the call brings
+    /// for the server is kept meanwhile.
+    pub(crate) fn required(
+        &self,
+        id: &Id,
+        question: &Question,
+        ticket: Ticket,
+        counted: Counted,
+        call: &str,
+    ) -> String {
         let name = self.name();
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        states.retain(|_, (_, _, until, _)| *until > Instant::now());
+        states.retain(|_, state| state.until > Instant::now());
         if states.len() < MOST {
             let digest = policy_approvals::digest(question);
-            states.insert(name.clone(), (ticket, digest, Instant::now() + KEPT, counted));
+            let theirs = Message::read(call.as_bytes(), Side::Client).map(|call| theirs(&call));
+            let theirs = theirs.unwrap_or_default();
+            let state = State { ticket, digest, until: Instant::now() + KEPT, counted, theirs };
+            states.insert(name.clone(), state);
         }
         let result = json!({
             "resultType": "input_required",
@@ -116,7 +142,7 @@ impl Forms {
     /// What a request brings back of ours: the answer for a call with this digest, and the request without it.
     pub(crate) fn brought(&self, message: &Message<'_>) -> Option<Brought> {
         let state = message.param("requestState").and_then(string)?;
-        let (ticket, digest, until, counted) =
+        let State { ticket, digest, until, counted, theirs } =
             self.states.lock().unwrap_or_else(PoisonError::into_inner).remove(&state)?;
         let responses = message.param("inputResponses").unwrap_or_default();
         let own = members(responses).unwrap_or_default().into_iter().find(|member| member.key == KEY);
@@ -124,7 +150,7 @@ impl Forms {
         let params = message.part(&message.params);
         let left = json::without(responses, &[KEY]).unwrap_or_default();
         let none = left.is_empty() || members(&left).is_ok_and(|all| all.is_empty());
-        let params = if none {
+        let params = if none || !theirs.is_empty() {
             json::without(params, &["requestState", "inputResponses"])?
         } else {
             let place =
@@ -132,12 +158,35 @@ impl Forms {
             let (before, behind) = (params.get(..place.start)?, params.get(place.end..)?);
             json::without(&[before, &left, behind].concat(), &["requestState"])?
         };
+        let params = match params.strip_suffix('}') {
+            Some(start) if !theirs.is_empty() => {
+                let comma = if start.trim_end().ends_with('{') { "" } else { "," };
+                format!("{start}{comma}{theirs}}}")
+            }
+            _ => params,
+        };
         let range = message.params.clone()?;
         let before = message.text.get(..range.start).unwrap_or_default();
         let behind = message.text.get(range.end..).unwrap_or_default();
         let text = [before, &params, behind].concat();
         (until > Instant::now()).then_some(Brought { verdict, ticket, digest, text, counted })
     }
+}
+
+/// What a call brings for the server that asked for it, as members of its parameters.
+fn theirs(call: &Message<'_>) -> String {
+    let state = call.param("requestState").and_then(string).unwrap_or_default();
+    if state.starts_with(PREFIX) {
+        // One of ours that counts no more.
+        return String::new();
+    }
+    let part = |key: &str| call.param(key).map(|value| format!("\"{key}\":{value}"));
+    [part("inputResponses"), part("requestState")].into_iter().flatten().collect::<Vec<_>>().join(",")
+}
+
+/// Whether what a call brings for its server is short enough to be kept while a form is out.
+pub(crate) fn short(call: &Message<'_>) -> bool {
+    theirs(call).len() <= LONGEST
 }
 
 /// An answer that came back with the call.

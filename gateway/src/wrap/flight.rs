@@ -2,6 +2,7 @@
 //!
 //! INVARIANT: an id stands for one request at a time; bounded.
 
+use crate::wrap::chain::Approved;
 use crate::wrap::message::Id;
 use std::collections::{HashMap, HashSet};
 
@@ -15,6 +16,10 @@ pub(crate) struct Open {
     pub(crate) method: String,
     /// It is one of the stateless era.
     pub(crate) modern: bool,
+    /// A person approved it.
+    pub(crate) approved: Option<Approved>,
+    /// The client heard under this token that it waited.
+    token: Option<Id>,
     stage: Stage,
 }
 
@@ -32,7 +37,7 @@ enum Stage {
 
 impl Open {
     pub(crate) fn of(method: &str, modern: bool) -> Open {
-        Open { method: method.to_owned(), modern, stage: Stage::Held }
+        Open { method: method.to_owned(), modern, approved: None, token: None, stage: Stage::Held }
     }
 }
 
@@ -45,6 +50,8 @@ pub(crate) struct Flight {
     waiting: usize,
     /// Questions whose calls are not carried out or answered yet.
     asking: usize,
+    /// Of tokens under which we said something: our last value, and how many requests have it.
+    progress: HashMap<Id, (u64, usize)>,
 }
 
 impl Flight {
@@ -60,6 +67,46 @@ impl Flight {
         Ok(())
     }
 
+    /// Notes that a person approved it.
+    pub(crate) fn approve(&mut self, id: &Id, approved: Approved) {
+        if let Some(open) = self.client.get_mut(id) {
+            open.approved = Some(approved);
+        }
+    }
+
+    /// The next value that the client hears under the token of a request.
+    pub(crate) fn tell(&mut self, id: &Id, token: &Id) -> Option<u64> {
+        let open = self.client.get_mut(id)?;
+        let (last, requests) = self.progress.entry(token.clone()).or_default();
+        if open.token.is_none() {
+            open.token = Some(token.clone());
+            *requests += 1;
+        }
+        *last += 1;
+        Some(*last)
+    }
+
+    /// The last value that the client heard from us under a token.
+    pub(crate) fn told(&self, token: &Id) -> Option<u64> {
+        self.progress.get(token).map(|(last, _)| *last)
+    }
+
+    fn remove(&mut self, id: &Id) -> Option<Open> {
+        let open = self.client.remove(id)?;
+        self.forget(open.token.as_ref());
+        Some(open)
+    }
+
+    fn forget(&mut self, token: Option<&Id>) {
+        let Some(token) = token else { return };
+        if let Some((_, requests)) = self.progress.get_mut(token) {
+            *requests -= 1;
+            if *requests == 0 {
+                self.progress.remove(token);
+            }
+        }
+    }
+
     /// The request goes to the server.
     pub(crate) fn sent(&mut self, id: &Id) {
         if let Some(open) = self.client.get_mut(id) {
@@ -70,12 +117,12 @@ impl Flight {
     /// The server answers a request; none that it was not sent.
     pub(crate) fn answer(&mut self, id: &Id) -> Option<Open> {
         self.client.get(id).filter(|open| open.stage == Stage::Sent)?;
-        self.client.remove(id)
+        self.remove(id)
     }
 
     /// The request is over; whether it still was to be answered.
     pub(crate) fn leave(&mut self, id: &Id) -> bool {
-        self.client.remove(id).is_some()
+        self.remove(id).is_some()
     }
 
     /// Notes that a person is asked; not more than a few at once.
@@ -129,14 +176,12 @@ impl Flight {
 
     /// All that the server will not answer.
     pub(crate) fn drain(&mut self) -> Vec<Id> {
-        let mut gone = Vec::new();
-        self.client.retain(|id, open| {
-            let stays = matches!(open.stage, Stage::Waiting | Stage::Cancelled);
-            if !stays {
-                gone.push(id.clone());
-            }
-            stays
-        });
+        let stays = |open: &Open| matches!(open.stage, Stage::Waiting | Stage::Cancelled);
+        let gone: Vec<Id> =
+            self.client.iter().filter(|(_, open)| !stays(open)).map(|(id, _)| id.clone()).collect();
+        for id in &gone {
+            self.remove(id);
+        }
         gone
     }
 }
@@ -165,5 +210,21 @@ mod tests {
         );
         assert_eq!((flight.answer(&one), flight.drain()), (None, vec![text.clone()]));
         assert!(!flight.leave(&text), "it was answered with all the others");
+    }
+
+    #[test]
+    fn a_token_is_forgotten_with_its_requests() {
+        let mut flight = Flight::default();
+        let (one, two) = (Id::Number("1".to_owned()), Id::Number("2".to_owned()));
+        let (token, text) = (Id::Number("7".to_owned()), Id::Text("7".to_owned()));
+        assert_eq!(flight.tell(&one, &token), None, "it is not in flight");
+        for id in [&one, &two] {
+            flight.enter(id.clone(), Open::of("a", false)).unwrap();
+        }
+        assert_eq!((flight.tell(&one, &token), flight.tell(&one, &token)), (Some(1), Some(2)));
+        assert_eq!((flight.tell(&two, &token), flight.told(&text)), (Some(3), None));
+        flight.sent(&one);
+        assert!(flight.answer(&one).is_some() && flight.told(&token) == Some(3));
+        assert!(flight.leave(&two) && flight.told(&token).is_none() && flight.progress.is_empty());
     }
 }

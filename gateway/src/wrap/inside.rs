@@ -4,7 +4,7 @@
 
 use crate::wrap::gate::{Asked, of_server};
 use crate::wrap::json;
-use crate::wrap::message::Message;
+use crate::wrap::message::{Id, Message};
 
 /// What a modern server asks of its client inside a result.
 ///
@@ -42,12 +42,23 @@ pub(crate) fn is_modern(message: &Message<'_>) -> bool {
         .is_ok_and(|all| all.iter().any(|own| own.key == "io.modelcontextprotocol/protocolVersion"))
 }
 
-/// The token under which a client wants to hear of progress, as it was written.
-pub(crate) fn progress_token(message: &Message<'_>) -> Option<String> {
+/// The token under which a client wants to hear of progress: a text or a whole number.
+pub(crate) fn progress_token(message: &Message<'_>) -> Option<Id> {
     let meta = message.param("_meta")?;
     let all = json::members(meta).ok()?;
     let token = all.iter().find(|own| own.key == "progressToken")?;
-    meta.get(token.value.clone()).map(str::to_owned)
+    meta.get(token.value.clone()).and_then(Id::of)
+}
+
+/// The state that a server wants back when it answers a call with questions of its own.
+pub(crate) fn state_wanted(result: &str) -> Option<String> {
+    let all = json::members(result).ok()?;
+    let text = |key: &str| {
+        let own = all.iter().find(|own| own.key == key)?;
+        result.get(own.value.clone()).and_then(json::string)
+    };
+    text("resultType").filter(|kind| kind == "input_required")?;
+    text("requestState")
 }
 
 #[cfg(test)]

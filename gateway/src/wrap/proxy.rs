@@ -4,38 +4,38 @@
 //! a request of the client is noted before it goes, and answered once.
 
 use crate::wrap::ask::{Person, Said};
-use crate::wrap::elicit::{Forms, modern_shows};
+use crate::wrap::chain::Chains;
+use crate::wrap::elicit::{Forms, modern_shows, short};
 use crate::wrap::flight::{Flight, Open};
 use crate::wrap::frame::{self, Frame, Frames};
 use crate::wrap::gate::{Asked, Form, of_client, of_server};
-use crate::wrap::inside::{is_modern, progress_token, requests_inside};
-use crate::wrap::judge::{Judge, Question, Ruling};
+use crate::wrap::inside::{is_modern, progress_token, requests_inside, state_wanted};
+use crate::wrap::json::string;
+use crate::wrap::judge::{Judge, Ruling};
 use crate::wrap::message::{self, Id, Kind, Message, Side};
 use crate::wrap::refuse::Refusals;
-use crate::wrap::{complain, list, reply, thread};
+use crate::wrap::{complain, list, progress, reply};
 use std::io::{Read, Write};
 use std::process::ChildStdin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Most questions that wait at once.
-const MOST_WAITING: usize = 3;
-
 /// What all threads share.
 pub(crate) struct Proxy {
-    judge: Judge,
-    person: Arc<dyn Person>,
+    pub(super) judge: Judge,
+    pub(super) person: Arc<dyn Person>,
     /// None where forms are not wanted.
-    forms: Option<Forms>,
+    pub(super) forms: Option<Forms>,
     client: Mutex<std::io::Stdout>,
     /// None when the client has ended.
     server: Mutex<Option<ChildStdin>>,
     flight: Mutex<Flight>,
     /// A question was answered.
-    answered: Condvar,
+    pub(super) answered: Condvar,
     refusals: Refusals,
+    /// Approved calls that the client makes again.
+    chains: Chains,
 }
 
 impl Proxy {
@@ -55,6 +55,7 @@ impl Proxy {
             flight: Mutex::default(),
             answered: Condvar::new(),
             refusals,
+            chains: Chains::default(),
         }
     }
 
@@ -76,7 +77,7 @@ impl Proxy {
         self.lock_server().take();
     }
 
-    fn flight(&self) -> MutexGuard<'_, Flight> {
+    pub(super) fn flight(&self) -> MutexGuard<'_, Flight> {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -84,7 +85,7 @@ impl Proxy {
         self.server.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn to_client(&self, text: &str) {
+    pub(super) fn to_client(&self, text: &str) {
         let mut line = Vec::with_capacity(text.len() + 1);
         line.extend_from_slice(text.as_bytes());
         line.push(b'\n');
@@ -204,25 +205,43 @@ impl Proxy {
         // What a stateless client brings back of ours is not for the server.
         let brought = self.forms.as_ref().and_then(|forms| forms.brought(message));
         let text = brought.as_ref().map_or(message.text, |brought| brought.text.as_str());
+        let state = brought.is_none().then(|| message.param("requestState").and_then(string)).flatten();
+        // ORDER: taken whatever is decided, so that it counts once.
+        let before = state.and_then(|state| self.chains.take(&state));
         let first = match &brought {
             Some(own) => self.judge.decide_once_more(asked, own.counted.clone()),
             None => self.judge.decide(asked),
         };
         let ruling = match first {
-            Ruling::Ask(question) => match &brought {
-                Some(own) if own.digest == policy_approvals::digest(&question.shown) => {
-                    let said = match own.verdict {
-                        Some(verdict) => self.person.said(&own.ticket, verdict),
-                        None => Said::Nobody("the form was closed without an answer".to_owned()),
-                    };
-                    self.judge.again(question, said)
+            Ruling::Ask(question) => {
+                let digest = policy_approvals::digest(&question.shown);
+                // What is for the page alone waits like any other call, and is asked again.
+                let alone = question.shown.page_only;
+                match (&brought, before) {
+                    (Some(own), _) if own.digest == digest => {
+                        let said = match own.verdict {
+                            Some(verdict) => self.person.said(&own.ticket, verdict),
+                            None => Said::Nobody("the form was closed without an answer".to_owned()),
+                        };
+                        self.again(&id, question, said)
+                    }
+                    (_, Some(before)) if before.holds(&digest) && !alone => {
+                        let how = "before, in this chain of calls that the server asked for".to_owned();
+                        let ruling = self.judge.again(question, Said::Granted(how, digest));
+                        self.flight().approve(&id, before);
+                        ruling
+                    }
+                    _ if modern
+                        && self.forms.is_some()
+                        && !alone
+                        && modern_shows(message)
+                        && short(message) =>
+                    {
+                        return self.ask_modern(&id, form, question, text);
+                    }
+                    _ => Ruling::Ask(question),
                 }
-                // What is for the page alone waits like any other call.
-                _ if modern && self.forms.is_some() && !question.shown.page_only && modern_shows(message) => {
-                    return self.ask_modern(&id, form, question, text);
-                }
-                _ => Ruling::Ask(question),
-            },
+            }
             other => other,
         };
         match ruling {
@@ -232,30 +251,12 @@ impl Proxy {
     }
 
     /// What becomes of a request when nobody is asked any more.
-    fn carry_out(&self, id: &Id, form: Form, ruling: Ruling, text: &str, modern: bool) {
+    pub(super) fn carry_out(&self, id: &Id, form: Form, ruling: Ruling, text: &str, modern: bool) {
         match ruling {
             Ruling::Go => self.pass(id, text),
             Ruling::Deny(why) => self.deny(id, form, &why, modern),
             Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), modern),
         }
-    }
-
-    /// A stateless client is answered with the form, and comes back with the same call.
-    fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
-        let said = match (self.person.begin(&question.shown), &self.forms) {
-            (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
-                let required = forms.required(id, &question.shown, ticket, question.counted.clone());
-                self.flight().leave(id);
-                return self.to_client(&required);
-            }
-            (Ok(policy_approvals::Asked::Granted(_)), _) => {
-                Said::Granted("before".to_owned(), policy_approvals::digest(&question.shown))
-            }
-            (Ok(_), None) => Said::Nobody("nobody can be asked".to_owned()),
-            (Err(why), _) => Said::Nobody(why),
-        };
-        let ruling = self.judge.again(question, said);
-        self.carry_out(id, form, ruling, text, true);
     }
 
     /// Lets a request go.
@@ -267,7 +268,7 @@ impl Proxy {
         }
     }
 
-    fn deny(&self, id: &Id, form: Form, text: &str, modern: bool) {
+    pub(super) fn deny(&self, id: &Id, form: Form, text: &str, modern: bool) {
         // ORDER: when the server has ended, all that was in flight is answered at once.
         if !self.flight().leave(id) {
             return;
@@ -279,71 +280,6 @@ impl Proxy {
                 self.to_client(&reply::error(Some(id), -32603, why));
             }
         }
-    }
-
-    /// A person is asked, while other calls go on.
-    fn wait(
-        self: &Arc<Self>,
-        id: Id,
-        question: Box<Question>,
-        (text, token): (&str, Option<String>),
-        modern: bool,
-    ) {
-        let form = question.asked.form;
-        if !self.flight().wait(&id, MOST_WAITING) {
-            let why =
-                format!("policy: {MOST_WAITING} questions wait for a person already; this call was not made");
-            return self.deny(&id, form, &why, modern);
-        }
-        let (own, text) = (self.clone(), text.to_owned());
-        let (for_thread, kept) = (id.clone(), text.len());
-        let begun = thread("policy-question", move || {
-            let id = for_thread;
-            if let Some(token) = token {
-                own.to_client(&reply::progress(&token, 1, "waiting for a person to approve this call"));
-            }
-            let gone = || !own.flight().waits(&id);
-            let also = |done: &AtomicBool| own.ask_by_form(&question.shown, done);
-            let shows = !modern && own.forms.as_ref().is_some_and(Forms::shows) && !question.shown.page_only;
-            let said = own.person.ask(&question.shown, &gone, if shows { Some(&also) } else { None });
-            let said = if gone() { Said::Nobody("the call was cancelled".to_owned()) } else { said };
-            let ruling = own.judge.again(question, said);
-            // ORDER: asked last, so that a call that was cancelled meanwhile is not made.
-            if own.flight().answered(&id) {
-                own.carry_out(&id, form, ruling, &text, modern);
-            } else {
-                own.flight().leave(&id);
-            }
-            own.flight().done();
-            own.answered.notify_all();
-        });
-        if let Err(why) = begun {
-            self.flight().answered(&id);
-            self.flight().done();
-            self.deny(&id, form, &format!("policy: {why}; this call of {kept} bytes was not made"), modern);
-        }
-    }
-
-    /// Asks by a form of a client of the era of handshakes.
-    fn ask_by_form(
-        &self,
-        question: &policy_approvals::Question,
-        done: &AtomicBool,
-    ) -> Option<policy_approvals::Verdict> {
-        let forms = self.forms.as_ref()?;
-        let (id, request, answer) = forms.send(question);
-        self.to_client(&request);
-        while !done.load(Ordering::Relaxed) {
-            match answer.recv_timeout(Duration::from_millis(100)) {
-                Ok(verdict) => return verdict,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-        if let Some(cancelled) = forms.withdraw(&id) {
-            self.to_client(&cancelled);
-        }
-        None
     }
 
     /// Whether a call that waits for a person was cancelled.
@@ -394,7 +330,13 @@ impl Proxy {
                 self.response(&id, &open, &message);
             }
             Kind::Request(id, method) => self.request_of_server(id, &method, &message),
-            Kind::Notification(_) | Kind::Lost => self.to_client(message.text),
+            Kind::Notification(method) => {
+                let token = progress::token(&method, &message);
+                let told = token.and_then(|token| self.flight().told(&token));
+                let raised = told.and_then(|told| progress::raised(&message, told));
+                self.to_client(raised.as_deref().unwrap_or(message.text));
+            }
+            Kind::Lost => self.to_client(message.text),
         }
     }
 
@@ -428,6 +370,12 @@ impl Proxy {
                 "tools/call" => self.to_client(&reply::denied(id, &why, true)),
                 _ => self.to_client(&reply::error(Some(id), -32603, &why)),
             };
+        }
+        if let Some(approved) = open.approved
+            && let Some(state) = state_wanted(result)
+        {
+            // ORDER: remembered first, since the client may come back at once.
+            self.chains.remember(&state, approved);
         }
         self.to_client(message.text);
     }
