@@ -15,7 +15,7 @@ mod x402;
 pub use address::{Address, BadAddress};
 pub use call::{Call, Effect, functions, is_function};
 pub use money::{BadDecimal, MOST_DECIMALS, Units};
-pub use network::{Family, Network};
+pub use network::{COIN, Family, Network};
 pub use payment::{Kind, Payment, Resource, Scheme, Wrong, read};
 pub use x402::{
     Challenge, Offer, Settlement, Signed, challenge_of_body, challenge_of_header, payment_of_header,

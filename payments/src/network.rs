@@ -25,6 +25,9 @@ const OF_VERSION_1: [(&str, &str); 17] = [
     ("story", "eip155:1514"),
 ];
 
+/// The own coin of networks of Ethereum's kind, as CAIP-19 names it.
+pub const COIN: &str = "slip44:60";
+
 /// A network.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network(String);

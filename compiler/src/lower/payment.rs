@@ -13,7 +13,7 @@ use crate::pattern::domain;
 use crate::text::{escape, listed, nearest};
 use policy_grammar::ast::{self, Quantity};
 use policy_grammar::source::{Span, Spanned};
-use policy_payments::{Address, BadDecimal, Network, Scheme, Units, functions, is_function};
+use policy_payments::{Address, BadDecimal, COIN, Family, Network, Scheme, Units, functions, is_function};
 use policy_runtime::outside::Measure;
 use policy_runtime::payment;
 
@@ -38,19 +38,22 @@ pub(crate) fn asset(id: &str, decimals: u32) -> Result<Asset, (String, &'static 
     let network = Network::read(network).ok_or_else(|| wrong(format!("`{network}` is no network")))?;
     let (kind, address) =
         token.split_once(':').ok_or_else(|| wrong("it names no kind of token".to_owned()))?;
+    let decimals = u8::try_from(decimals).ok().filter(|own| *own <= policy_payments::MOST_DECIMALS);
+    let decimals = decimals.ok_or_else(|| wrong("a token has at most 77 decimals".to_owned()))?;
+    if token == COIN && network.family() == Family::Evm {
+        return Ok(Asset { id: format!("{network}/{COIN}"), decimals });
+    }
     let wanted = kind_of(&network);
     if kind != wanted {
         return Err(wrong(format!("a token of `{network}` is of the kind `{wanted}`")));
     }
     let address = Address::read(address, &network).map_err(|bad| wrong(bad.to_string()))?;
-    let decimals = u8::try_from(decimals).ok().filter(|own| *own <= policy_payments::MOST_DECIMALS);
-    let decimals = decimals.ok_or_else(|| wrong("a token has at most 77 decimals".to_owned()))?;
     Ok(Asset { id: asset_id(&network, &address), decimals })
 }
 
 fn kind_of(network: &Network) -> &'static str {
     match network.family() {
-        policy_payments::Family::Evm => "erc20",
+        Family::Evm => "erc20",
         _ => "token",
     }
 }
@@ -251,7 +254,7 @@ impl Builder<'_> {
         let tally = line.tally.as_ref()?;
         let text = self.sources.slice(Span { start: span.start, ..tally.span }).to_owned();
         let text = shown(&text);
-        let globs = match &tally.over.node {
+        let globs: Vec<String> = match &tally.over.node {
             Quantity::Money { symbol, .. } => {
                 let symbol = Spanned { node: symbol.clone(), span: tally.over.span };
                 self.asset_named(&symbol)
@@ -261,6 +264,9 @@ impl Builder<'_> {
             }
             _ => vec!["*".to_owned()],
         };
+        // What is not known may be in this asset.
+        let unknown = (!globs.is_empty() && measure != Measure::Lifetime)
+            .then(|| format!("{} *", escape(payment::UNKNOWN)));
         let found = |glob: String| Found {
             text: text.clone(),
             matcher: ir::Matcher::Arg(format!("{}\0{glob}", escape(name))),
@@ -268,7 +274,7 @@ impl Builder<'_> {
             bytes: 0,
             span,
         };
-        let patterns = globs.into_iter().map(found).collect();
+        let patterns = globs.into_iter().chain(unknown).map(found).collect();
         Some(Lowered { kind: ir::Kind::Arg, arg: name.to_owned(), patterns, excepts: Vec::new() })
     }
 

@@ -3,7 +3,7 @@
 //! INVARIANT: a payment that is there and cannot be read is opaque; facts stand under names that no argument has.
 
 use super::Builder;
-use policy_payments::{Address, Effect, Family, Kind, Payment, Wrong, read};
+use policy_payments::{Address, Effect, Family, Kind, Payment, Units, Wrong, read};
 use policy_runtime::facts::Origin;
 use policy_runtime::payment;
 use serde_json::{Map, Value};
@@ -29,6 +29,11 @@ fn find(all: &Map<String, Value>) -> Option<Result<Payment, Wrong>> {
     };
     match all.get("payment") {
         Some(Value::Object(own)) if kind(own) || own.contains_key("payTo") => {
+            // SECURITY: with fields of a payment beside it, one program reads one and the signer the other.
+            if let Some(stray) = all.keys().find(|key| FIELDS.contains(&key.as_str())) {
+                let why = "it stands beside `payment`, where it could be meant instead".to_owned();
+                return Some(Err(Wrong { field: stray.clone(), why }));
+            }
             return Some(read(&Value::Object(with_kind(own))));
         }
         _ => {}
@@ -55,6 +60,27 @@ const MORE: &[&str] = &[
     "idempotency_key",
     "idempotencyKey",
     "sessionId",
+];
+
+/// What a payment is made of.
+const FIELDS: &[&str] = &[
+    "kind",
+    "payTo",
+    "amountAtomic",
+    "amount",
+    "maxAmountRequired",
+    "asset",
+    "network",
+    "scheme",
+    "resourceUrl",
+    "to",
+    "data",
+    "valueAtomic",
+    "value",
+    "typedData",
+    "typed_data",
+    "hash",
+    "recipient",
 ];
 
 fn with_kind(own: &Map<String, Value>) -> Map<String, Value> {
@@ -98,10 +124,21 @@ fn note(builder: &mut Builder<'_>, payment: &Payment, observed: Option<&Address>
         let asset = asset.as_deref().unwrap_or(payment::UNKNOWN);
         fact(payment::AMOUNT, &format!("{asset} {units}"));
     }
+    let coin = format!("{}/{}", payment.network, policy_payments::COIN);
+    if payment.native != Units::ZERO {
+        fact(payment::ASSET, &coin);
+        fact(payment::AMOUNT, &format!("{coin} {}", payment.native));
+    }
+    // SECURITY: what is not known may move and grant anything.
+    if payment.kind != Kind::X402 && payment.effect == Effect::Unknown && function != Some("value") {
+        let anything = format!("{} {}", payment::UNKNOWN, payment::UNKNOWN);
+        fact(payment::AMOUNT, &anything);
+        fact(payment::APPROVAL, &anything);
+    }
     let grant = match &payment.effect {
         Effect::Grants { units, .. } => asset.clone().map(|asset| (asset, *units)),
         Effect::GrantsOf { token, units, .. } => Some((named(token), *units)),
-        Effect::GrantsAll { on: true, .. } => asset.clone().map(|asset| (asset, policy_payments::Units::MAX)),
+        Effect::GrantsAll { on: true, .. } => asset.clone().map(|asset| (asset, Units::MAX)),
         _ => None,
     };
     if let Some((asset, units)) = grant {
