@@ -2,6 +2,10 @@
 //!
 //! INVARIANT: bad usage exits with 64, never with a code that means a decision; `hook` never comes here.
 
+mod person;
+
+pub(crate) use person::{ApprovalsArgs, ApprovalsCommand, PinsArgs, PinsCommand};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -210,6 +214,11 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
         after_help = "Examples:\n  policy approvals\n  policy approvals list\n  policy approvals approve 3f9a21\n  policy approvals approve 3f9a21 --session\n  policy approvals deny 3f9a21"
     )]
     Approvals(ApprovalsArgs),
+    /// Look at the tools of wrapped servers that changed since they were pinned, and accept them.
+    #[command(
+        after_help = "Examples:\n  policy pins list\n  policy pins show github\n  policy pins accept github\n  policy pins accept github create_issue\n  policy pins forget github"
+    )]
+    Pins(PinsArgs),
     /// Answer an agent's questions about calls before they are made: an MCP server on standard input and output.
     #[command(after_help = "\
 Examples:
@@ -476,38 +485,6 @@ pub(crate) struct McpArgs {
     /// The protocol has the output for itself.
     #[command(flatten)]
     pub(crate) nothing: NoReport,
-}
-
-/// `policy approvals`.
-#[derive(Debug, Args)]
-pub(crate) struct ApprovalsArgs {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) command: Option<ApprovalsCommand>,
-}
-
-/// What `policy approvals` does.
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum ApprovalsCommand {
-    /// Print the open questions.
-    List,
-    /// Let a call run.
-    Approve {
-        /// The question: its id, or the first six digits or more.
-        #[arg(value_name = "ID")]
-        id: String,
-        /// Also identical calls, until the server or session ends.
-        #[arg(long)]
-        session: bool,
-    },
-    /// Refuse a call.
-    Deny {
-        /// The question: its id, or the first six digits or more.
-        #[arg(value_name = "ID")]
-        id: String,
-    },
-    /// Serve the page until nobody needs it; it is started by itself.
-    Serve,
 }
 
 /// `policy suppress`.

@@ -128,6 +128,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         }
         Command::Hook(_) => Err(output::Failure::usage("the words before `hook` are not understood")),
         Command::Approvals(args) => commands::approvals::run(&args, context),
+        Command::Pins(args) => commands::pins::run(&args, context),
         Command::Suppress(args) => commands::suppress::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
         Command::Mcp(args) => commands::mcp::run(&args, context),

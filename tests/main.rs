@@ -36,6 +36,7 @@ mod wrap;
 mod wrap_ends;
 mod wrap_forms;
 mod wrap_many;
+mod wrap_pins;
 mod wrap_points;
 mod wrap_reload;
 mod wrapped;

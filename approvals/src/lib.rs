@@ -19,7 +19,7 @@ mod wait;
 
 pub use codes::{place, secret};
 pub use known::{Known, Standing};
-pub use notice::{Notice, REPEATED};
+pub use notice::{Notice, PINS, REPEATED};
 pub use operand::content;
 pub use question::{Question, RunId, Said, Server, Shown, digest};
 pub use store::{

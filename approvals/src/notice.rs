@@ -1,4 +1,4 @@
-//! What a person should know besides the questions: policies that cannot be used as they are now.
+//! What a person should know besides the questions: policies that cannot be used as they are now, servers that have changed.
 //!
 //! INVARIANT: bounded in count and size, one a file; a notice decides nothing, and one that nobody repeats goes by itself.
 
@@ -15,7 +15,10 @@ const STALE_MS: i64 = 30 * 60 * 1000;
 /// How often whoever still sees the error has to say so.
 pub const REPEATED: std::time::Duration = std::time::Duration::from_secs(5 * 60);
 
-/// A policy that cannot be used as it is now.
+/// The code of a notice that is about the pins of a server, which is its `file`.
+pub const PINS: &str = "pins";
+
+/// A policy that cannot be used as it is now, or a server of which something waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Notice {
     /// Its file, as people know it; one notice a file.

@@ -5,7 +5,7 @@
 use crate::args::{ApprovalsArgs, ApprovalsCommand};
 use crate::context::Context;
 use crate::output::{Failure, OK, Outcome, print};
-use policy_approvals::{Channel, Notice, Open, Standing, Store, Verdict};
+use policy_approvals::{Channel, Notice, Open, PINS, Standing, Store, Verdict};
 use policy_engine::places::Folders;
 use policy_gateway::approve::{self, laid_out, plain};
 use serde_json::json;
@@ -191,9 +191,14 @@ fn as_text(open: &Open) -> String {
     out
 }
 
-/// A policy with errors for a person at a terminal.
+/// A policy with errors, or a server that changed, for a person at a terminal.
 fn notice_as_text(notice: &Notice) -> String {
     let mut out = String::new();
+    if notice.code == PINS {
+        fold(&mut out, "", "    ", &format!("{}: {}", one_line(&notice.file), one_line(&notice.message)));
+        fold(&mut out, "  ", "    ", &one_line(&notice.help));
+        return out;
+    }
     let minutes = |from: i64, to: i64| to.saturating_sub(from).max(0) / 60_000 + 1;
     let now = now();
     let since = minutes(notice.since, now);
@@ -227,7 +232,7 @@ fn notice_as_json(notice: &Notice) -> serde_json::Value {
 }
 
 /// Lines of at most [`WIDTH`] columns, the first behind `first`, the others behind `next`.
-fn fold(out: &mut String, first: &str, next: &str, text: &str) {
+pub(crate) fn fold(out: &mut String, first: &str, next: &str, text: &str) {
     out.push_str(first);
     let mut column = first.len();
     for letter in text.chars() {
@@ -245,7 +250,7 @@ fn fold(out: &mut String, first: &str, next: &str, text: &str) {
 }
 
 /// Text within a line of ours: a line break would make a line of its own.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     plain(&text.replace('\n', "\u{2028}"))
 }
 
@@ -274,7 +279,7 @@ fn as_json(open: &Open) -> serde_json::Value {
     })
 }
 
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

@@ -15,7 +15,7 @@ use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a lock is waited for.
 pub const LOCK_WAIT: Duration = Duration::from_millis(250);
@@ -162,17 +162,7 @@ fn ends_whole(file: &File, size: u64) -> bool {
 }
 
 fn lock(path: &Path, fd: BorrowedFd<'_>) -> Result<(), FileError> {
-    let end = Instant::now() + LOCK_WAIT;
-    loop {
-        match rustix::fs::flock(fd, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) if Instant::now() < end => {
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            Err(Errno::WOULDBLOCK) => return Err(FileError::new(path, "is locked by another program")),
-            Err(error) => return Err(FileError::system(path, error)),
-        }
-    }
+    crate::lock::hold(path, fd, LOCK_WAIT)
 }
 
 #[cfg(test)]

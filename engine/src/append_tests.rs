@@ -6,6 +6,7 @@ use super::*;
 use crate::audit::chain::{Hash, Seal, sha256};
 use crate::testing::Scratch;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Instant;
 
 fn rows(file: &Path) -> Vec<serde_json::Value> {
     std::fs::read_to_string(file)

@@ -17,6 +17,7 @@ mod dry_run;
 pub mod explain;
 mod feeds;
 pub mod layers;
+pub mod lock;
 pub mod open;
 pub mod past;
 pub mod patched;

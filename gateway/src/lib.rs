@@ -10,4 +10,5 @@ pub mod approve;
 pub mod hooked;
 pub mod install;
 pub mod mcp;
+pub mod pins;
 pub mod wrap;

@@ -10,7 +10,7 @@ pub(crate) mod ask;
 mod asking;
 mod chain;
 mod child;
-mod diff;
+pub(crate) mod diff;
 mod elicit;
 mod flight;
 mod frame;
@@ -21,8 +21,10 @@ mod judge;
 #[cfg(any(windows, test))]
 mod launcher;
 mod list;
+mod listed;
 mod message;
 mod notice;
+mod pinned;
 mod progress;
 mod proxy;
 pub(crate) mod question;
@@ -34,9 +36,11 @@ pub mod peek;
 pub use child::watch;
 
 use crate::mcp::sessions::Record;
+use crate::pins::{Identity, Shelf};
 use ask::{Nobody, Page, Person};
 use elicit::Forms;
 use judge::{Judge, Setting};
+use pinned::Pinned;
 use policy_approvals::{RunId, Server};
 use policy_engine::decide::Options;
 use policy_engine::open::Care;
@@ -46,6 +50,7 @@ use proxy::Proxy;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// How long the server has to end by itself when its input has ended.
@@ -117,12 +122,17 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         name: wrap.name.clone().unwrap_or_default(),
         // A server is what is started, never what it calls itself.
         source: wrap.command.join("\u{1f}"),
+        // Known with the first call.
         pin: String::new(),
     };
+    let identity = Identity { name: wrap.name.clone().unwrap_or_default(), source: wrap.command.clone() };
+    let (changes, changed) = channel();
     let care = if wrap.audit_named { Care::Named } else { Care::Private };
     let (audit, state) = (wrap.audit.clone(), wrap.folders.state.clone());
     let judge = Judge::start(Setting {
         person: person.clone(),
+        pinned: Pinned::new(identity, Shelf::of(&wrap.folders)),
+        changes,
         asker: question::Asker { server: Some(server), run, most: question::WAIT },
         folders: wrap.folders,
         options: wrap.options,
@@ -140,6 +150,8 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let proxy = Arc::new(Proxy::new(judge, person.clone(), forms, stdin, refusals));
     let refuser = proxy.clone();
     thread("policy-refusals", move || refuser.refuse(&refused))?;
+    let teller = proxy.clone();
+    thread("policy-changes", move || teller.tell_changes(&changed))?;
     let from_client = proxy.clone();
     thread("policy-client", move || {
         from_client.client(std::io::stdin());

@@ -365,6 +365,17 @@ test('a policy with errors is told, moves nothing, and goes', () => machine(asyn
   assert.deepEqual(await page.locator('.card').boundingBox(), stood);
   await note('~/agent.policy');
   await notices.waitFor({ state: 'hidden' });
+  await note('the server `github`', 'its tool `<b>x</b>` is new or has changed and is withheld');
+  await notices.waitFor();
+  const changed = await notices.textContent();
+  for (const part of ['Changed: the server `github`', 'its tool `<b>x</b>` is new', 'policy pins show NAME']) {
+    assert.ok(changed.includes(part), `${part}: ${changed}`);
+  }
+  assert.ok(!changed.includes('cannot be used'), changed);
+  assert.match(await page.locator('#news').textContent(), /A server has changed/);
+  assert.deepEqual(await page.locator('.card').boundingBox(), stood);
+  await note('the server `github`');
+  await notices.waitFor({ state: 'hidden' });
   assert.deepEqual(await page.locator('.card').boundingBox(), stood);
   await armed(page, 'Deny');
   await button(page, 'Deny').click();

@@ -4,6 +4,7 @@
 
 use crate::wrap::chain::Approved;
 use crate::wrap::message::Id;
+use crate::wrap::pinned::Cursor;
 use std::collections::{HashMap, HashSet};
 
 /// Most requests of a client at once.
@@ -16,6 +17,8 @@ pub(crate) struct Open {
     pub(crate) method: String,
     /// It is one of the stateless era.
     pub(crate) modern: bool,
+    /// For a list: the cursor of the page.
+    pub(crate) cursor: Option<Cursor>,
     /// A person approved it.
     pub(crate) approved: Option<Approved>,
     /// The client heard under this token that it waited.
@@ -37,7 +40,19 @@ enum Stage {
 
 impl Open {
     pub(crate) fn of(method: &str, modern: bool) -> Open {
-        Open { method: method.to_owned(), modern, approved: None, token: None, stage: Stage::Held }
+        Open {
+            method: method.to_owned(),
+            modern,
+            cursor: None,
+            approved: None,
+            token: None,
+            stage: Stage::Held,
+        }
+    }
+
+    /// With the cursor that it was asked with.
+    pub(crate) fn at(self, cursor: Option<Cursor>) -> Open {
+        Open { cursor, ..self }
     }
 }
 

@@ -35,6 +35,43 @@ pub(crate) fn requests_inside(result: &str) -> Result<Vec<Asked>, String> {
     Ok(asked)
 }
 
+/// What counts of how a server begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Begin {
+    /// Its instructions, as JSON.
+    pub(crate) instructions: Option<String>,
+    /// Its client waits to hear when the list of tools changes.
+    pub(crate) tells: bool,
+}
+
+/// Reads the result of `initialize` or `server/discover`.
+///
+/// SECURITY: instructions that two readers could find in two places are an error.
+pub(crate) fn begin(result: &str) -> Result<Begin, String> {
+    if !result.starts_with('{') {
+        return Ok(Begin { instructions: None, tells: false });
+    }
+    let name = json::folded("instructions");
+    let all = json::members(result)?;
+    let mut named = all.iter().filter(|member| json::folded(&member.key) == name);
+    let instructions = named.next();
+    if named.next().is_some() || instructions.is_some_and(|own| own.key != "instructions") {
+        return Err("`instructions` stands there twice, or nearly".to_owned());
+    }
+    let instructions = instructions.and_then(|own| result.get(own.value.clone())).map(str::to_owned);
+    if let Some(own) = &instructions {
+        json::strict(own)?;
+    }
+    // What is not read here means only that nobody is told.
+    let part = |text: &str, key: &str| -> Option<String> {
+        let own = json::members(text).ok()?.into_iter().find(|own| own.key == key)?;
+        text.get(own.value).map(str::to_owned)
+    };
+    let tools = part(result, "capabilities").and_then(|own| part(&own, "tools"));
+    let tells = tools.and_then(|own| part(&own, "listChanged")).is_some_and(|own| own == "true");
+    Ok(Begin { instructions, tells })
+}
+
 /// Whether a request is one of the stateless era: it carries its version.
 pub(crate) fn is_modern(message: &Message<'_>) -> bool {
     let Some(meta) = message.param("_meta") else { return false };
@@ -64,6 +101,25 @@ pub(crate) fn state_wanted(result: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn how_a_server_begins_is_read_once() {
+        let of = |text: &str| begin(text).map(|own| (own.instructions, own.tells));
+        assert_eq!(
+            of(r#"{"capabilities":{"tools":{"listChanged":true}},"instructions":"\u0061"}"#),
+            Ok((Some(r#""\u0061""#.to_owned()), true))
+        );
+        for text in [r#"{"capabilities":{"tools":{}}}"#, r#"{"capabilities":1}"#, "{}", "null"] {
+            assert_eq!(of(text), Ok((None, false)), "{text}");
+        }
+        for text in [
+            r#"{"instructions":"a","instructions":"b"}"#,
+            r#"{"Instructions":"a"}"#,
+            r#"{"instructions":{"a":1,"A":2}}"#,
+        ] {
+            assert!(of(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn requests_inside_a_result_are_found_or_it_is_refused() {

@@ -90,6 +90,20 @@ pub(crate) fn without(text: &str, names: &[&str]) -> Option<String> {
     Some(format!("{{{}}}", kept.join(",")))
 }
 
+/// The object that a text is, without the member of this name; all else stays byte for byte.
+pub(crate) fn cut(text: &str, name: &str) -> Option<String> {
+    let all = members(text).ok()?;
+    let at = all.iter().position(|member| member.key == name)?;
+    let whole = all.get(at)?.whole.clone();
+    // With the comma before it, or, where it is the first, behind it.
+    let (from, to) = match (at.checked_sub(1).and_then(|before| all.get(before)), all.get(at + 1)) {
+        (Some(before), _) => (before.whole.end, whole.end),
+        (None, Some(next)) => (whole.start, next.whole.start),
+        (None, None) => (whole.start, whole.end),
+    };
+    Some([text.get(..from)?, text.get(to..)?].concat())
+}
+
 /// Where the elements of the array that a text is stand. The text is known to be well formed.
 pub(crate) fn elements(text: &str) -> Result<Vec<Range<usize>>, Fault> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, strict: false };
@@ -349,6 +363,20 @@ fn short(key: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_member_is_cut_out_and_nothing_else() {
+        for (text, left) in [
+            (r#"{ "a":1 , "b" : {"x":[1.0]},"c":"\u0061" }"#, r#"{ "a":1 ,"c":"\u0061" }"#),
+            (r#"{"b":1, "c":2}"#, r#"{"c":2}"#),
+            (r#"{"a":1,"b":2 }"#, r#"{"a":1 }"#),
+            (r#"{ "b":2 }"#, "{  }"),
+        ] {
+            assert_eq!(cut(text, "b").unwrap().replace(" ", ""), left.replace(" ", ""), "{text}");
+            assert!(strict(&cut(text, "b").unwrap()).is_ok(), "{text}");
+        }
+        assert_eq!((cut(r#"{"a":1}"#, "b"), cut("[]", "b")), (None, None));
+    }
 
     #[test]
     fn what_two_readers_could_read_differently_is_refused() {

@@ -6,11 +6,15 @@
 use crate::mcp::sessions::Record;
 use crate::wrap::ask::{Person, Said};
 use crate::wrap::gate::{Asked, Form};
-use crate::wrap::notice::{AGAIN, Notices};
+use crate::wrap::inside::Begin;
+use crate::wrap::listed::Listed;
+use crate::wrap::notice::{AGAIN, Notices, Told};
+use crate::wrap::pinned::{Page, Pinned};
 use crate::wrap::question;
 use policy_engine::cache::now_ns;
 use policy_engine::combine::{at_least_ask, settled, step};
 use policy_engine::decide::{Answer, Engine, Options};
+use policy_engine::layers::Layer;
 use policy_engine::open::{Care, Remembered, remember_folders};
 use policy_engine::past::Counted;
 use policy_engine::places::Folders;
@@ -19,6 +23,7 @@ use policy_hosts::call::Call;
 use policy_hosts::reply::{self, for_model};
 use policy_runtime::verdict::{Decision, Step};
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -44,6 +49,10 @@ pub(crate) struct Setting {
     pub(crate) person: Arc<dyn Person>,
     /// What questions have in common.
     pub(crate) asker: question::Asker,
+    /// What is pinned of the server.
+    pub(crate) pinned: Pinned,
+    /// Where it is said that the client should list the tools again.
+    pub(crate) changes: Sender<()>,
 }
 
 /// What becomes of a request.
@@ -72,7 +81,8 @@ enum Work {
     Decide(Asked, Option<Counted>, Sender<Ruling>),
     /// A person said something: decides again.
     Again(Box<Question>, Said, Sender<Ruling>),
-    Hidden(Vec<String>, Sender<Vec<bool>>),
+    List(Page, Sender<Result<Vec<bool>, String>>),
+    Begins(Begin, Sender<bool>),
 }
 
 /// The way to the thread.
@@ -105,13 +115,21 @@ impl Judge {
         self.rule(|back| Work::Again(question, said, back))
     }
 
-    /// Which of these tools are never let through.
-    pub(crate) fn hidden(&self, tools: Vec<String>) -> Vec<bool> {
+    /// Which of the tools of this page are hidden: those that are never let through, and those that are not as they were pinned.
+    pub(crate) fn list(&self, page: Page) -> Result<Vec<bool>, String> {
         let (back, answer) = channel();
-        let count = tools.len();
-        let sent = self.sender.send(Work::Hidden(tools, back));
+        let count = page.tools.len();
+        let sent = self.sender.send(Work::List(page, back));
         // They stay in the list, where a call is denied.
-        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(|| vec![false; count])
+        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(|| Ok(vec![false; count]))
+    }
+
+    /// Notes how the server begins; whether its instructions are withheld.
+    pub(crate) fn begins(&self, begin: Begin) -> bool {
+        let (back, answer) = channel();
+        let some = begin.instructions.is_some();
+        let sent = self.sender.send(Work::Begins(begin, back));
+        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or(some)
     }
 
     fn rule(&self, work: impl FnOnce(Sender<Ruling>) -> Work) -> Ruling {
@@ -135,20 +153,25 @@ struct Worker {
     /// Folders that were looked at since then are not looked at again.
     folders: Option<Remembered>,
     notices: Notices,
+    /// What is told of pins.
+    told: Told,
+    listed: Listed,
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
     let mut worker = Worker {
+        told: Told::new(setting.observe),
         setting,
         engine: None,
         lister: None,
         looked: None,
         folders: None,
         notices: Notices::default(),
+        listed: Listed::default(),
     };
     loop {
         // While there is an error to take back, files are looked at without a call too.
-        let next = match worker.notices.any() {
+        let next = match worker.notices.any() || worker.told.any() {
             true => questions.recv_timeout(AGAIN),
             false => questions.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
@@ -158,6 +181,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
                 let cwd = worker.setting.frame.cwd.clone();
                 let layers = worker.engine().layers_at(&cwd);
                 worker.notices.look(&layers, &worker.setting.folders);
+                worker.after();
                 continue;
             }
             Err(RecvTimeoutError::Disconnected) => return,
@@ -169,10 +193,14 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
             Work::Again(question, said, back) => {
                 let _ = back.send(worker.again(*question, &said));
             }
-            Work::Hidden(tools, back) => {
-                let _ = back.send(worker.hidden(tools));
+            Work::List(page, back) => {
+                let _ = back.send(worker.list(page));
+            }
+            Work::Begins(begin, back) => {
+                let _ = back.send(worker.begins(begin));
             }
         }
+        worker.after();
     }
 }
 
@@ -198,27 +226,120 @@ impl Worker {
         engine
     }
 
-    fn hidden(&mut self, tools: Vec<String>) -> Vec<bool> {
+    /// Folders that were looked at for a call of before are looked at again.
+    fn forget(&mut self) {
+        self.folders = None;
+        self.looked = None;
+    }
+
+    fn list(&mut self, page: Page) -> Result<Vec<bool>, String> {
+        let names: Vec<String> = page.tools.iter().map(|tool| tool.name.clone()).collect();
+        let first = page.cursor.is_none();
+        self.forget();
+        let held = self.setting.pinned.page(page);
         if self.setting.observe {
-            return vec![false; tools.len()];
+            if let Err(why) = &held {
+                super::complain(&format!("policy wrap: the list of tools would not be passed on: {why}"));
+            }
+            return Ok(vec![false; names.len()]);
         }
+        let mut hidden = held?;
+        let layers = self.lister().0;
+        for (name, hidden) in names.iter().zip(&mut hidden) {
+            *hidden |= self.never(name);
+        }
+        self.listed.page(first, names.into_iter().zip(hidden.iter().copied()), layers, &self.setting.pinned);
+        Ok(hidden)
+    }
+
+    fn begins(&mut self, begin: Begin) -> bool {
+        self.listed.tells |= begin.tells;
+        self.forget();
+        let withheld = self.setting.pinned.begins(begin.instructions.as_deref());
+        if withheld {
+            let why = match self.setting.pinned.closed() {
+                Some(_) => "cannot be compared with what is pinned",
+                None => "have changed",
+            };
+            let taken = if self.setting.observe { "" } else { " and were taken out" };
+            super::complain(&format!("policy wrap: the instructions of the server {why}{taken}"));
+        }
+        withheld && !self.setting.observe
+    }
+
+    /// The engine for lists, with the files as they are now, and the policies that hold.
+    fn lister(&mut self) -> (Vec<Rc<Layer>>, &mut Engine) {
         let Setting { folders, options, frame, .. } = &self.setting;
         let lister = self.lister.get_or_insert_with(|| Engine::new(folders.clone(), options.clone()));
         lister.refresh();
-        let call = |tool| Call { tool, arguments: serde_json::json!({}), ..frame.clone() };
-        tools.into_iter().map(|tool| lister.never_allows(&call(tool))).collect()
+        (lister.layers_at(&frame.cwd), lister)
+    }
+
+    /// Whether the policy lets no call of this tool through. The lister has looked at the files.
+    fn never(&mut self, tool: &str) -> bool {
+        let call =
+            Call { tool: tool.to_owned(), arguments: serde_json::json!({}), ..self.setting.frame.clone() };
+        self.lister.as_mut().is_some_and(|lister| lister.never_allows(&call))
+    }
+
+    /// Behind the answer: tells the person what waits, and the client when other tools are listed now.
+    fn after(&mut self) {
+        if self.told.any() && self.setting.pinned.is_stale() {
+            self.forget();
+            self.setting.pinned.refresh();
+        }
+        self.told.look(&self.setting.pinned, &self.setting.folders);
+        if self.listed.is_due() {
+            self.forget();
+            if !self.changed() {
+                return;
+            }
+            let _ = self.setting.changes.send(());
+        }
+    }
+
+    /// Whether other tools would be listed now than were listed last.
+    fn changed(&mut self) -> bool {
+        let layers = self.lister().0;
+        if self.listed.same(&layers, &self.setting.pinned) {
+            return false;
+        }
+        let names = self.listed.names();
+        let now: Vec<bool> =
+            names.iter().map(|name| self.never(name) || self.setting.pinned.held(name).is_some()).collect();
+        self.listed.take(now, layers, &self.setting.pinned)
     }
 
     fn decide(&mut self, asked: Asked, counted: Option<Counted>) -> Ruling {
         let mut call = asked.clone().call(&self.setting.frame);
         call.asked = counted.is_some();
-        let mut answer = self.engine().decide_again(&call, &counted.unwrap_or_default());
-        self.notices.look(&answer.layers, &self.setting.folders);
-        settle(&mut answer, &asked);
+        let mut answer = self.judged(&asked, &call, &counted.unwrap_or_default());
         if self.setting.observe {
             observe(&mut answer);
         }
         self.finish(asked, &call, answer, false)
+    }
+
+    /// What the policy says of it, and the pins.
+    fn judged(&mut self, asked: &Asked, call: &Call, counted: &Counted) -> Answer {
+        let mut answer = self.engine().decide_again(call, counted);
+        self.notices.look(&answer.layers, &self.setting.folders);
+        settle(&mut answer, asked);
+        let Setting { pinned, asker, .. } = &mut self.setting;
+        pinned.refresh();
+        if let Some(server) = asker.server.as_mut().filter(|server| server.pin != pinned.digest()) {
+            server.pin = pinned.digest().to_owned();
+        }
+        let verdict = &mut answer.verdict;
+        if asked.form == Form::Tool
+            && verdict.decision.without_host() != Decision::Deny
+            && let Some(why) = pinned.held(&asked.tool)
+        {
+            verdict.decision = Decision::Deny;
+            verdict.abstains = false;
+            verdict.steps.insert(0, step(Decision::Deny, &why));
+        }
+        answer
     }
 
     /// ORDER: the policy first, since it may have changed while the person thought.
@@ -226,9 +347,7 @@ impl Worker {
         let mut call = question.asked.clone().call(&self.setting.frame);
         call.asked = true;
         self.looked = None;
-        let mut answer = self.engine().decide_again(&call, &question.counted);
-        self.notices.look(&answer.layers, &self.setting.folders);
-        settle(&mut answer, &question.asked);
+        let mut answer = self.judged(&question.asked, &call, &question.counted);
         if answer.verdict.decision.without_host() == Decision::Ask {
             let now = question::of(&self.setting.asker, &call, &answer);
             let changed = "what was approved has changed since, so it was not made".to_owned();

@@ -26,6 +26,12 @@ pub(crate) fn tools(result: &str) -> Result<Vec<Tool>, String> {
     Ok(out)
 }
 
+/// The cursor of the next page, as it was sent.
+pub(crate) fn next(result: &str) -> Option<&str> {
+    let own = members(result).ok()?.into_iter().find(|member| member.key == "nextCursor")?;
+    result.get(own.value)
+}
+
 fn entries(result: &str) -> Result<Vec<(std::ops::Range<usize>, &str)>, String> {
     let list =
         members(result)?.into_iter().find(|member| member.key == "tools").ok_or("it has no `tools`")?;
@@ -59,6 +65,7 @@ mod tests {
     #[test]
     fn what_stays_is_what_was_sent() {
         let list = r#"{"nextCursor":"c", "tools": [ {"name":"a","x":1.0}, {"name":"b"} ,{"name":"\u0063"} ],"_meta":{}}"#;
+        assert_eq!((next(list), next(r#"{"tools":[]}"#)), (Some("\"c\""), None));
         let names: Vec<String> = tools(list).unwrap().into_iter().map(|tool| tool.name).collect();
         assert_eq!(names, ["a", "b", "c"]);
         let kept = without(list, &[false, true, false]).unwrap();

@@ -1,7 +1,8 @@
-//! Policies that cannot be used as they are now, told to the person on the page and on standard error.
+//! Policies that cannot be used as they are now, and what waits of the pins of the server, told to the person on the page and on standard error.
 //!
 //! INVARIANT: the file of questions is opened only when there is something to say that was not said, to repeat, or to take back.
 
+use crate::wrap::pinned::Pinned;
 use policy_approvals::{Notice, REPEATED, Store};
 use policy_engine::combine::clean;
 use policy_engine::layers::Layer;
@@ -81,6 +82,95 @@ impl Notices {
             until: if layer.stale.is_some() { kept } else { 0 },
         }
     }
+}
+
+/// What is told of the pins of the server.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Nothing is withheld.
+    observe: bool,
+    notice: Option<Notice>,
+    at: Option<Instant>,
+}
+
+impl Told {
+    /// Nothing yet.
+    pub(crate) fn new(observe: bool) -> Told {
+        Told { observe, ..Told::default() }
+    }
+
+    /// Whether anything stands.
+    pub(crate) fn any(&self) -> bool {
+        self.notice.is_some()
+    }
+
+    /// Tells what waits, or takes it back.
+    pub(crate) fn look(&mut self, pinned: &Pinned, folders: &Folders) {
+        let now = of_pins(pinned, self.notice.as_ref(), self.observe);
+        if now.is_none() && self.notice.is_none() {
+            return;
+        }
+        let fresh = now != self.notice;
+        if !fresh && self.at.is_some_and(|at| at.elapsed() <= REPEATED) {
+            return;
+        }
+        if let Some(notice) = now.as_ref().filter(|_| fresh) {
+            // What a model may read names no command that accepts.
+            let Notice { file, message, .. } = notice;
+            super::complain(&format!("policy wrap: {file}: {message}"));
+        }
+        let file = now.as_ref().or(self.notice.as_ref()).map(|notice| notice.file.clone());
+        let (bad, good): (&[Notice], Vec<String>) = match &now {
+            Some(notice) => (std::slice::from_ref(notice), Vec::new()),
+            None => (&[], file.into_iter().collect()),
+        };
+        if let Err(error) = Store::open(folders).and_then(|store| store.note(bad, &good)) {
+            super::complain(&format!("policy wrap: the page cannot be told of it: {error}"));
+        }
+        self.at = Some(Instant::now());
+        self.notice = now;
+    }
+}
+
+/// What waits of the pins, for a person.
+fn of_pins(pinned: &Pinned, before: Option<&Notice>, observe: bool) -> Option<Notice> {
+    let name = clean(pinned.name());
+    let notice = |message: String, help: &str, since: i64| Notice {
+        file: format!("the server `{name}`"),
+        code: policy_approvals::PINS.to_owned(),
+        message,
+        help: format!("{help}: `policy pins show {name}`"),
+        since,
+        ..Notice::default()
+    };
+    if let Some(why) = pinned.closed() {
+        let since = before.map_or_else(self::now, |before| before.since);
+        let holds = if observe { "" } else { ", and none of its tools can be called" };
+        let message = format!("what is pinned of it cannot be read{holds}: {why}");
+        return Some(notice(message, "look at the file", since));
+    }
+    let waiting = &pinned.pins()?.waiting;
+    if waiting.is_empty() {
+        return None;
+    }
+    let (one, more) = if observe { ("", "") } else { (" and is withheld", " and are withheld") };
+    let names: Vec<String> = waiting.tools.keys().take(5).map(|name| format!("`{}`", clean(name))).collect();
+    let mut parts = Vec::new();
+    match waiting.tools.len() {
+        0 => {}
+        1 => parts.push(format!("its tool {} is new or has changed{one}", names.concat())),
+        many => {
+            let rest = if many > names.len() { ", …" } else { "" };
+            parts.push(format!(
+                "{many} of its tools are new or have changed{more}: {}{rest}",
+                names.join(", ")
+            ));
+        }
+    }
+    if waiting.instructions.is_some() {
+        parts.push(format!("its instructions have changed{more}"));
+    }
+    Some(notice(parts.join("; "), "what changed", waiting.since))
 }
 
 fn sentence(notice: &Notice) -> String {

@@ -9,12 +9,14 @@ use crate::wrap::elicit::{Forms, modern_shows, short};
 use crate::wrap::flight::{Flight, Open};
 use crate::wrap::frame::{self, Frame, Frames};
 use crate::wrap::gate::{Asked, Form, of_client, of_server};
-use crate::wrap::inside::{is_modern, progress_token, requests_inside, state_wanted};
-use crate::wrap::json::string;
+use crate::wrap::inside::{Begin, begin, is_modern, progress_token, requests_inside, state_wanted};
+use crate::wrap::json::{cut, string};
 use crate::wrap::judge::{Judge, Ruling};
 use crate::wrap::message::{self, Id, Kind, Message, Side};
+use crate::wrap::pinned::{Cursor, Page};
 use crate::wrap::refuse::Refusals;
 use crate::wrap::{complain, list, progress, reply};
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::process::ChildStdin;
 use std::sync::mpsc::Receiver;
@@ -64,6 +66,13 @@ impl Proxy {
         for text in queue {
             self.to_server(&text);
             self.refusals.done();
+        }
+    }
+
+    /// Tells the client that the list of tools has changed, each time that one comes.
+    pub(crate) fn tell_changes(&self, changes: &Receiver<()>) {
+        for () in changes {
+            self.to_client(reply::LIST_CHANGED);
         }
     }
 
@@ -189,7 +198,8 @@ impl Proxy {
         {
             forms.begins(message);
         }
-        let taken = self.flight().enter(id.clone(), Open::of(method, modern));
+        let cursor = message.param("cursor").filter(|_| method == "tools/list").and_then(Cursor::of);
+        let taken = self.flight().enter(id.clone(), Open::of(method, modern).at(cursor));
         if let Err(why) = taken {
             return self.to_client(&reply::error(Some(&id), -32600, why));
         }
@@ -343,28 +353,22 @@ impl Proxy {
     /// A response, with lists of tools filtered and requests inside judged.
     fn response(&self, id: &Id, open: &Open, message: &Message<'_>) {
         let result = message.part(&message.result);
-        if open.method == "tools/list" && !result.is_empty() {
-            let tools = match list::tools(result) {
-                Ok(tools) => tools,
-                Err(why) => {
-                    let why = format!("the server's list of tools cannot be used: {why}");
-                    return self.to_client(&reply::error(Some(id), -32603, &why));
-                }
-            };
-            let hidden = self.judge.hidden(tools.into_iter().map(|tool| tool.name).collect());
-            if hidden.contains(&true) {
-                let (Ok(kept), Some(range)) = (list::without(result, &hidden), message.result.clone()) else {
-                    return self.to_client(&reply::error(
-                        Some(id),
-                        -32603,
-                        "the list of tools cannot be used",
-                    ));
-                };
+        let held = match open.method.as_str() {
+            _ if result.is_empty() => Ok(None),
+            "tools/list" => self.listed(open, result),
+            "initialize" | "server/discover" => self.begun(open, result),
+            _ => Ok(None),
+        };
+        let text = match (held, message.result.clone()) {
+            (Ok(None), _) => Cow::Borrowed(message.text),
+            (Ok(Some(_)), None) => return,
+            (Ok(Some(kept)), Some(range)) => {
                 let before = message.text.get(..range.start).unwrap_or_default();
                 let behind = message.text.get(range.end..).unwrap_or_default();
-                return self.to_client(&[before, &kept, behind].concat());
+                Cow::Owned([before, &kept, behind].concat())
             }
-        }
+            (Err(why), _) => return self.to_client(&reply::error(Some(id), -32603, &why)),
+        };
         if let Some(why) = self.denied_inside(result) {
             return match open.method.as_str() {
                 "tools/call" => self.to_client(&reply::denied(id, &why, true)),
@@ -377,7 +381,32 @@ impl Proxy {
             // ORDER: remembered first, since the client may come back at once.
             self.chains.remember(&state, approved);
         }
-        self.to_client(message.text);
+        self.to_client(&text);
+    }
+
+    /// A list of tools without those that are hidden, when some are.
+    fn listed(&self, open: &Open, result: &str) -> Result<Option<String>, String> {
+        let wrong = |why: String| format!("the server's list of tools cannot be used: {why}");
+        let tools = list::tools(result).map_err(wrong)?;
+        let next = list::next(result).and_then(Cursor::of);
+        let hidden = self.judge.list(Page { tools, cursor: open.cursor, next }).map_err(wrong)?;
+        match hidden.contains(&true) {
+            true => list::without(result, &hidden).map(Some).map_err(wrong),
+            false => Ok(None),
+        }
+    }
+
+    /// How the server begins, without instructions that are withheld.
+    fn begun(&self, open: &Open, result: &str) -> Result<Option<String>, String> {
+        let Begin { instructions, tells } =
+            begin(result).map_err(|why| format!("how the server begins cannot be read: {why}"))?;
+        let tells = tells && open.method == "initialize";
+        match self.judge.begins(Begin { instructions, tells }) {
+            true => {
+                cut(result, "instructions").map(Some).ok_or("its instructions cannot be taken out".to_owned())
+            }
+            false => Ok(None),
+        }
     }
 
     /// Why what a modern server asks of its client inside a result is denied.

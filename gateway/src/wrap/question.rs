@@ -135,17 +135,35 @@ fn cut(lines: &mut Vec<String>) {
 
 /// JSON with the keys of each object in order.
 pub(crate) fn canonical(value: &Value) -> String {
+    let mut out = String::new();
+    write_canonical(value, &mut out);
+    out
+}
+
+fn write_canonical(value: &Value, out: &mut String) {
     match value {
         Value::Object(map) => {
             let mut entries: Vec<(&String, &Value)> = map.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let inner = entries
-                .into_iter()
-                .map(|(key, value)| format!("{}:{}", Value::String(key.clone()), canonical(value)));
-            format!("{{{}}}", inner.collect::<Vec<_>>().join(","))
+            for (number, (key, value)) in entries.into_iter().enumerate() {
+                out.push(if number == 0 { '{' } else { ',' });
+                out.push_str(&Value::String(key.clone()).to_string());
+                out.push(':');
+                write_canonical(value, out);
+            }
+            out.push_str(if map.is_empty() { "{}" } else { "}" });
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
-        other => other.to_string(),
+        Value::Array(items) => {
+            out.push('[');
+            for (number, item) in items.iter().enumerate() {
+                if number > 0 {
+                    out.push(',');
+                }
+                write_canonical(item, out);
+            }
+            out.push(']');
+        }
+        other => out.push_str(&other.to_string()),
     }
 }
 
@@ -161,5 +179,6 @@ mod tests {
         assert_eq!(canonical(&one), canonical(&two));
         assert_eq!(canonical(&one), r#"{"a":"\n","b":[1,{"x":2,"y":1}]}"#);
         assert_ne!(canonical(&json!([1, 2])), canonical(&json!([2, 1])));
+        assert_eq!(canonical(&json!({"e": {}, "a": [], "d": [[], {}]})), r#"{"a":[],"d":[[],{}],"e":{}}"#);
     }
 }

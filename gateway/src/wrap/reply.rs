@@ -6,6 +6,9 @@
 use crate::wrap::message::Id;
 use serde_json::json;
 
+/// That other tools are listed now.
+pub(crate) const LIST_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
 /// A message that the proxy could not take.
 pub(crate) fn error(id: Option<&Id>, code: i32, why: &str) -> String {
     let id = id.map_or("null".to_owned(), Id::json);

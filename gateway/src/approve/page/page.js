@@ -262,7 +262,7 @@
 
   const hour = time => new Date(time - ahead).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
   let noticed = '[]';
-  /** Policies that cannot be used as they are now. */
+  /** Policies that cannot be used as they are now, and servers that have changed. */
   function tell(notices) {
     const text = JSON.stringify(notices);
     if (text === noticed) return;
@@ -272,6 +272,13 @@
     for (const notice of notices) {
       const told = make('details');
       told.open = open;
+      if (notice.code === 'pins') {
+        told.append(make('summary', '', 'Changed: ', put(make('span'), notice.file)));
+        told.append(make('p', '', put(make('strong'), notice.message), ' (since ' + hour(notice.since) + ')'));
+        told.append(make('p', '', put(make('span'), notice.help)));
+        bar.append(told);
+        continue;
+      }
       told.append(make('summary', '', 'Error in ', put(make('span'), empty(notice.place) ? notice.file : notice.place)));
       const where = make('p', '', put(make('code'), notice.file), ' cannot be used since ' + hour(notice.since));
       if (!empty(notice.message)) where.append(': ', put(make('strong'), notice.message));
@@ -286,8 +293,8 @@
       bar.append(told);
     }
     bar.hidden = notices.length === 0;
-    if (notices.length) news.textContent = 'A policy has an error: ' + plain(notices[0].file) + '. ' + plain(notices[0].message);
-    else news.textContent = 'All policies can be used again.';
+    if (notices.length) news.textContent = (notices[0].code === 'pins' ? 'A server has changed: ' : 'A policy has an error: ') + plain(notices[0].file) + '. ' + plain(notices[0].message);
+    else news.textContent = 'Nothing is wrong any more.';
   }
 
   function show(told) {
