@@ -272,7 +272,7 @@
     for (const notice of notices) {
       const told = make('details');
       told.open = open;
-      if (notice.code === 'pins') {
+      if (plain(notice.code) === 'pins') {
         told.append(make('summary', '', 'Changed: ', put(make('span'), notice.file)));
         told.append(make('p', '', put(make('strong'), notice.message), ' (since ' + hour(notice.since) + ')'));
         told.append(make('p', '', put(make('span'), notice.help)));
@@ -293,7 +293,7 @@
       bar.append(told);
     }
     bar.hidden = notices.length === 0;
-    if (notices.length) news.textContent = (notices[0].code === 'pins' ? 'A server has changed: ' : 'A policy has an error: ') + plain(notices[0].file) + '. ' + plain(notices[0].message);
+    if (notices.length) news.textContent = (plain(notices[0].code) === 'pins' ? 'A server has changed: ' : 'A policy has an error: ') + plain(notices[0].file) + '. ' + plain(notices[0].message);
     else news.textContent = 'Nothing is wrong any more.';
   }
 
