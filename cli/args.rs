@@ -99,8 +99,10 @@ pub(crate) struct WrapArgs {
 /// Who is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AskWay {
-    /// A form of the client where it has them, and the approval page.
+    /// In the client where it can (an address that it opens, else a form), and on the approval page.
     Auto,
+    /// In the client alone; a client that can show neither gets a denial.
+    Elicit,
     /// The approval page and `policy approvals` alone.
     Page,
     /// Nobody: an ask is a denial.

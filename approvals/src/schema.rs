@@ -10,6 +10,9 @@ const ANSWERED_MS: i64 = 24 * 3600 * 1000;
 /// How long an approval for a session is kept: a process may run for weeks.
 const GRANT_MS: i64 = 30 * 24 * 3600 * 1000;
 
+/// How long the code of a link is good.
+pub(crate) const LINK_MS: i64 = 120_000;
+
 /// Where a question stands.
 pub(crate) mod state {
     pub(crate) const OPEN: i64 = 0;
@@ -22,10 +25,10 @@ pub(crate) mod state {
 
 /// What is in the file.
 pub(crate) const SHAPE: Shape = Shape {
-    version: 2,
+    version: 3,
     tables: TABLES,
-    // Version 1 had no notices.
-    upgrades: &[(1, notices!())],
+    // Version 1 had no notices, version 2 no links.
+    upgrades: &[(1, concat!(notices!(), links!())), (2, links!())],
     // FULL: a use that a crash of the system forgot would be a second use.
     settings: "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;",
 };
@@ -42,6 +45,18 @@ macro_rules! notices {
     };
 }
 use notices;
+
+macro_rules! links {
+    () => {
+        "CREATE TABLE link (
+            digest BLOB NOT NULL UNIQUE,
+            question TEXT NOT NULL,
+            at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE quiet (question TEXT NOT NULL UNIQUE) STRICT;"
+    };
+}
+use links;
 
 const TABLES: &str = concat!(
     "
@@ -74,7 +89,8 @@ const TABLES: &str = concat!(
         at INTEGER NOT NULL
     ) STRICT;
 ",
-    notices!()
+    notices!(),
+    links!()
 );
 
 /// Closes what is over and throws away what is old.
@@ -88,5 +104,11 @@ pub(crate) fn tidy(connection: &Connection, now: i64) -> rusqlite::Result<()> {
         params![state::OPEN, now - ANSWERED_MS],
     )?;
     connection.execute("DELETE FROM approved_run WHERE at < ?1", params![now - GRANT_MS])?;
+    let closed = "question NOT IN (SELECT id FROM question WHERE state = ?1)";
+    connection.execute(&format!("DELETE FROM quiet WHERE {closed}"), params![state::OPEN])?;
+    connection.execute(
+        &format!("DELETE FROM link WHERE {closed} OR at <= ?2 OR at > ?3"),
+        params![state::OPEN, now - LINK_MS, now],
+    )?;
     Ok(())
 }

@@ -211,6 +211,8 @@ pub struct Brief {
     pub waits: i64,
     /// As in [`Open`].
     pub closes: i64,
+    /// No page is opened by itself for it.
+    pub quiet: bool,
 }
 
 impl Store {
@@ -382,10 +384,12 @@ impl Store {
         let connection = self.connect()?;
         let rows = || -> rusqlite::Result<Vec<(Brief, Option<Vec<u8>>)>> {
             let sql =
-                "SELECT id, asked, waits, closes FROM question WHERE state = ?1 AND closes > ?2 ORDER BY seq";
+                "SELECT id, asked, waits, closes, EXISTS (SELECT 1 FROM quiet WHERE quiet.question = id)
+                FROM question WHERE state = ?1 AND closes > ?2 ORDER BY seq";
             let brief = |row: &rusqlite::Row<'_>| {
                 let (id, asked) = (row.get(0)?, row.get(1)?);
-                Ok(Brief { id, asked, waits: row.get(2)?, closes: row.get(3)?, question: None })
+                let (waits, closes, quiet) = (row.get(2)?, row.get(3)?, row.get(4)?);
+                Ok(Brief { id, asked, waits, closes, question: None, quiet })
             };
             let all: Vec<Brief> = connection
                 .prepare(sql)?

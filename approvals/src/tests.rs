@@ -425,6 +425,31 @@ fn a_code_opens_once() {
 }
 
 #[test]
+fn a_link_opens_one_open_question_once_and_not_for_long() {
+    let home = folder("links");
+    let store = Store::at(&home).unwrap();
+    let waiting = ticket(&store, &question("s", "a"));
+    let code = store.new_link(&waiting).unwrap().unwrap();
+    // It is of another kind than those of the page.
+    assert!(!store.redeem(&code).unwrap() && store.expected(&place(&code)).unwrap());
+    assert_eq!(store.follow(&code).unwrap(), Some(waiting.id.clone()));
+    assert!(store.follow(&code).unwrap().is_none() && !store.expected(&place(&code)).unwrap());
+    let late = store.new_link(&waiting).unwrap().unwrap();
+    sql(&home, "UPDATE link SET at = at - 120001");
+    assert!(store.follow(&late).unwrap().is_none() && !store.expected(&place(&late)).unwrap());
+    let page = store.new_code().unwrap();
+    assert_eq!(store.follow(&page).unwrap(), None);
+    for _ in 0..4 {
+        assert!(store.new_link(&waiting).unwrap().is_some());
+    }
+    assert_eq!(store.new_link(&waiting).unwrap(), None, "no more than four");
+    store.keep_quiet(&waiting).unwrap();
+    assert!(store.open_besides(&|_| true).unwrap().iter().all(|open| open.quiet));
+    store.answer(&waiting.id, Verdict::Deny, Channel::Page).unwrap();
+    assert_eq!(store.new_link(&waiting).unwrap(), None, "it is closed");
+}
+
+#[test]
 fn those_who_make_the_file_at_once_all_get_it() {
     for round in 0..150 {
         let folder = folder(&format!("made-{round}"));

@@ -52,8 +52,9 @@ pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
         audit,
         ask: match args.ask {
             AskWay::Deny => Ask::Nobody,
-            AskWay::Auto => Ask::Person { summon, forms: true },
-            AskWay::Page => Ask::Person { summon, forms: false },
+            AskWay::Auto => Ask::Person { summon, forms: true, alone: false },
+            AskWay::Elicit => Ask::Person { summon, forms: true, alone: true },
+            AskWay::Page => Ask::Person { summon, forms: false, alone: false },
         },
         observe: args.observe,
         cwd,

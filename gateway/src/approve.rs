@@ -10,6 +10,7 @@ mod page;
 mod serve;
 mod shown;
 
+pub(crate) use open::link;
 pub use open::{Opening, ensure, open_page, summon, summon_alone};
 pub use serve::serve;
 pub use shown::{Look, Piece, laid_out, pieces, plain};

@@ -27,7 +27,8 @@ impl Desk for AtThePage {
         let Asking { engine, folders, call, mut answer, wait } = asking;
         let run = run_of(&call.host, &call.session);
         let asker = Asker { server: None, run, most: wait };
-        let page = Page { folders: folders.clone(), run, summon: approve::summon_alone, loud: false };
+        let page =
+            Page { folders: folders.clone(), run, summon: approve::summon_alone, loud: false, alone: false };
         let told = |call: &Call, answer: &Answer| question::of(&asker, call, answer);
         engine.read_texts(call, &mut answer);
         // The page and the terminal look in the usual place alone.

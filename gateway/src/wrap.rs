@@ -64,8 +64,10 @@ pub enum Ask {
     Person {
         /// Lets the page be there.
         summon: fn(&Folders),
-        /// Ask by a form of the client too, where it can.
+        /// Ask in the client too, by an address or a form, where it can.
         forms: bool,
+        /// Ask in the client alone, and open no page.
+        alone: bool,
     },
 }
 
@@ -112,12 +114,15 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     let run = RunId::random().map_err(|error| format!("there are no random numbers: {error}"))?;
     let person: Arc<dyn Person> = match wrap.ask {
         Ask::Nobody => Arc::new(Nobody),
-        Ask::Person { summon, .. } => {
-            Arc::new(Page { folders: wrap.folders.clone(), run, summon, loud: true })
+        Ask::Person { summon, alone, .. } => {
+            Arc::new(Page { folders: wrap.folders.clone(), run, summon, loud: true, alone })
         }
     };
     let secret: String = run.0.iter().map(|byte| format!("{byte:02x}")).collect();
-    let forms = matches!(wrap.ask, Ask::Person { forms: true, .. }).then(|| Forms::new(&secret));
+    let forms = match wrap.ask {
+        Ask::Person { forms: true, alone, .. } => Some(Forms::new(&secret, alone)),
+        _ => None,
+    };
     let server = Server {
         name: wrap.name.clone().unwrap_or_default(),
         // A server is what is started, never what it calls itself.

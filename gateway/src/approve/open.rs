@@ -3,7 +3,7 @@
 //! INVARIANT: what is started gets a short environment of our own making: a project can set that of a hook. The code stands only in a
 //! file of mode 0600 in a private folder, which goes when the code was used.
 
-use policy_approvals::{Store, place};
+use policy_approvals::{Store, Ticket, place};
 use policy_engine::open::{self, Care};
 use policy_engine::places::Folders;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -77,6 +77,14 @@ pub(crate) fn lock_file(folders: &Folders) -> Result<File, String> {
 
 pub(crate) fn port_file(folders: &Folders) -> PathBuf {
     folder(folders).join("page.port")
+}
+
+/// The address at which a client may show the one question of a link, while the server runs. It holds a code that opens that question
+/// once, and its answers count as given in the client.
+pub(crate) fn link(folders: &Folders, ticket: &Ticket) -> Option<String> {
+    let port = running(folders)?;
+    let code = Store::open(folders).ok()?.new_link(ticket).ok()??;
+    Some(format!("http://127.0.0.1:{port}/open/{}#{code}", place(&code)))
 }
 
 /// The port of a server that runs.

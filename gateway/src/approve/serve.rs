@@ -3,17 +3,17 @@
 //! INVARIANT: one a user; it listens on loopback alone; every request is judged by [`refused`] first and everything but the page
 //! itself needs a token. It decides nothing: an answer goes to the store, which checks it again.
 
-use super::code::Tokens;
+use super::code::{Scope, Tokens};
 use super::guard::{Asked, OPEN, refused};
 use super::open::{at_port, lock_file, port_file, windows};
 use super::page::{card, headers, notice, page};
-use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use policy_approvals::{Brief, Channel, Store, Unanswered, Verdict};
 use policy_engine::places::Folders;
 use serde_json::{Value, json};
@@ -56,6 +56,8 @@ struct Card {
     asked: i64,
     waits: i64,
     closes: i64,
+    /// No page is opened by itself for it.
+    quiet: bool,
     json: Arc<str>,
 }
 
@@ -66,6 +68,15 @@ struct Server {
     news: watch::Receiver<News>,
     /// When a page was last heard of, milliseconds since the epoch.
     heard: AtomicI64,
+}
+
+impl Server {
+    /// A page is open; one of a single question shows no other, so it does not count.
+    fn heard(&self, scope: &Scope) {
+        if *scope == Scope::All {
+            self.heard.store(now(), Ordering::Relaxed);
+        }
+    }
 }
 
 /// Serves the page until nobody needs it.
@@ -166,7 +177,7 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
                     if !cards.is_empty() {
                         needed = Instant::now();
                     }
-                    let waits = cards.iter().filter(|card| card.waits > now());
+                    let waits = cards.iter().filter(|card| card.waits > now() && !card.quiet);
                     let last = waits.map(|card| card.asked).max().unwrap_or_default();
                     let lately = opened.is_some_and(|at| at.elapsed() < OPENS_EVERY);
                     if !open && last > newest && !lately && windows() {
@@ -203,13 +214,13 @@ fn read(store: &Store, cards: &[Card], since: u64) -> Result<(Vec<Card>, Vec<Val
     let known = |id: &str| cards.iter().find(|card| card.id == id);
     let open = store.open_besides(&|id| known(id).is_some())?;
     let made = open.into_iter().filter_map(|open| {
-        let Brief { id, asked, waits, closes, question } = open;
+        let Brief { id, asked, waits, closes, question, quiet } = open;
         let (since, json) = match (known(&id), question) {
             (Some(card), _) => (card.since, card.json.clone()),
             (None, Some(question)) => (since, Arc::from(card(&question).to_string())),
             (None, None) => return None,
         };
-        Some(Card { since, id, asked, waits, closes, json })
+        Some(Card { since, id, asked, waits, closes, quiet, json })
     });
     Ok((made.collect(), store.notices()?.iter().map(notice).collect()))
 }
@@ -224,22 +235,27 @@ fn tell_news(tell: &watch::Sender<News>, cards: Vec<Card>, notices: Vec<Value>, 
     });
 }
 
-/// The news for a page that has seen some: whole are only the cards that it has not.
-fn written(news: &News, seen: u64) -> String {
+/// The news for a page that has seen some: whole are only the cards that it has not. A page of one question hears of that alone.
+fn written(news: &News, seen: u64, scope: &Scope) -> String {
     let mut out = format!("{{\"seen\":\"{}\",\"now\":{},\"questions\":[", news.seen, now());
-    for (number, card) in news.cards.iter().enumerate() {
+    let shown = |card: &&Card| match scope {
+        Scope::All => true,
+        Scope::One(id) => card.id == *id,
+    };
+    for (number, card) in news.cards.iter().filter(shown).enumerate() {
         let comma = if number > 0 { "," } else { "" };
         let Card { since, id, waits, closes, json, .. } = card;
         let json = if *since > seen { json } else { "null" };
         let id = Value::from(id.as_str());
         let _ = write!(out, "{comma}{{\"id\":{id},\"waits\":{waits},\"closes\":{closes},\"card\":{json}}}");
     }
-    let _ = write!(out, "],\"notices\":{}}}", Value::from(news.notices.to_vec()));
+    let notices = if *scope == Scope::All { news.notices.to_vec() } else { Vec::new() };
+    let _ = write!(out, "],\"notices\":{}}}", Value::from(notices));
     out
 }
 
 /// Every request goes through this, and every answer gets the headers here.
-async fn judge(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+async fn judge(State(server): State<Arc<Server>>, mut request: Request, next: Next) -> Response {
     let headers = request.headers();
     let path = request.uri().path().to_owned();
     let asked = Asked {
@@ -253,11 +269,15 @@ async fn judge(State(server): State<Arc<Server>>, request: Request, next: Next) 
     };
     let fine = request.uri().authority().is_none() && refused(&asked, &server.address).is_none();
     let public = path == "/" || path == "/code" || path.starts_with(OPEN);
+    let scope = one(headers, "x-policy-token").and_then(|token| server.tokens.scope(token));
     let mut response = if !fine {
         StatusCode::FORBIDDEN.into_response()
-    } else if !public && !one(headers, "x-policy-token").is_some_and(|token| server.tokens.holds(token)) {
+    } else if !public && scope.is_none() {
         StatusCode::UNAUTHORIZED.into_response()
     } else {
+        if let Some(scope) = scope {
+            request.extensions_mut().insert(scope);
+        }
         next.run(request).await
     };
     static HEADERS: OnceLock<Vec<(&'static str, String)>> = OnceLock::new();
@@ -295,8 +315,8 @@ async fn code(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     let Ok(code) = String::from_utf8(body.to_vec()) else { return StatusCode::BAD_REQUEST.into_response() };
     let held = Arc::clone(&server);
     match blocking(move || held.tokens.trade(&held.store, &code)).await {
-        Some(Ok(Some(token))) => {
-            server.heard.store(now(), Ordering::Relaxed);
+        Some(Ok(Some((token, scope)))) => {
+            server.heard(&scope);
             told(&json!({ "token": token }))
         }
         Some(Err(error)) => told(&json!({ "error": error })),
@@ -304,22 +324,30 @@ async fn code(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     }
 }
 
-async fn questions(State(server): State<Arc<Server>>, RawQuery(query): RawQuery) -> Response {
-    server.heard.store(now(), Ordering::Relaxed);
+async fn questions(
+    State(server): State<Arc<Server>>,
+    Extension(scope): Extension<Scope>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    server.heard(&scope);
     let seen = query.and_then(|query| query.strip_prefix("seen=")?.parse::<u64>().ok()).unwrap_or_default();
     let mut news = server.news.clone();
     // ORDER: the first look at the file is waited for, so that a page does not begin empty.
     let other = news.wait_for(|news| news.seen != seen && news.seen > 1);
     let _ = tokio::time::timeout(NEWS_WITHIN, other).await;
-    server.heard.store(now(), Ordering::Relaxed);
+    server.heard(&scope);
     let news = news.borrow().clone();
     match &news.error {
         Some(error) => told(&json!({ "error": super::shown::plain(error) })),
-        None => ([(header::CONTENT_TYPE, "application/json")], written(&news, seen)).into_response(),
+        None => ([(header::CONTENT_TYPE, "application/json")], written(&news, seen, &scope)).into_response(),
     }
 }
 
-async fn answer(State(server): State<Arc<Server>>, body: Bytes) -> Response {
+async fn answer(
+    State(server): State<Arc<Server>>,
+    Extension(scope): Extension<Scope>,
+    body: Bytes,
+) -> Response {
     let said: Option<(String, Verdict)> = serde_json::from_slice(&body).ok().and_then(|value: Value| {
         let verdict = match value.get("verdict")?.as_str()? {
             "once" => Verdict::Once,
@@ -330,8 +358,14 @@ async fn answer(State(server): State<Arc<Server>>, body: Bytes) -> Response {
         Some((value.get("id")?.as_str()?.to_owned(), verdict))
     });
     let Some((id, verdict)) = said else { return StatusCode::BAD_REQUEST.into_response() };
+    let channel = match &scope {
+        Scope::All => Channel::Page,
+        // SECURITY: its address went through the client, so it counts as a form there does, and for nothing else.
+        Scope::One(own) if *own == id => Channel::Elicit,
+        Scope::One(_) => return StatusCode::FORBIDDEN.into_response(),
+    };
     let store = server.store.clone();
-    let done = blocking(move || store.answer(&id, verdict, Channel::Page)).await;
+    let done = blocking(move || store.answer(&id, verdict, channel)).await;
     told(&match done {
         Some(Ok(())) => json!({ "ok": true }),
         Some(Err(error)) => {

@@ -3,6 +3,7 @@
 //! INVARIANT: spoken over the socket, header by header; nothing of the server is looked at.
 
 use super::*;
+use crate::approve::link;
 use policy_approvals::{Answer, Asked as Waits, Notice, Question, RunId, Said, Shown, Ticket};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -228,4 +229,55 @@ fn the_file_that_opens_it_is_private_and_goes() {
     assert!(opening.finish(Duration::from_secs(5)));
     assert!(!file.exists());
     assert_eq!(serve(&page.folders), Err("the page is served already".to_owned()));
+}
+
+#[test]
+fn an_address_that_a_client_shows_opens_one_question_and_answers_as_in_the_client() {
+    let page = page_of("link");
+    let store = Store::open(&page.folders).unwrap();
+    let plain = |arguments: &str| Question { page_only: false, ..question(arguments) };
+    let (one, other, alone) = (plain("{\"n\":1}"), plain("{\"n\":2}"), question("{\"n\":3}"));
+    let tickets = [&one, &other, &alone].map(|question| asked(&store, question));
+    let id = |ticket: &Ticket| {
+        let open = store.open_questions().unwrap();
+        let at = tickets.iter().position(|own| own == ticket).unwrap();
+        let wanted = [&one, &other, &alone][at];
+        open.into_iter().find(|open| open.question.arguments == wanted.arguments).unwrap().id
+    };
+    let ids = tickets.each_ref().map(id);
+    let follow = |ticket: &Ticket| {
+        let address = link(&page.folders, ticket).unwrap();
+        let start = format!("http://127.0.0.1:{}", page.port);
+        let (path, code) = address.strip_prefix(&start).unwrap().split_once('#').unwrap();
+        let from = "sec-fetch-site: cross-site\r\nsec-fetch-mode: navigate\r\nsec-fetch-dest: document\r\n";
+        assert_eq!((page.get(path, from).0, page.get(path, "sec-fetch-site: none\r\n").0), (200, 200));
+        let (status, answer) = page.post("/code", "", code);
+        assert_eq!((status, page.post("/code", "", code).0), (200, 403), "it is used once");
+        assert_eq!(page.get(path, from).0, 403, "and its place is no longer expected");
+        format!("x-policy-token: {}\r\n", body(&answer)["token"].as_str().unwrap())
+    };
+    let held = follow(&tickets[0]);
+    let mut news = json!({"seen": ""});
+    let end = Instant::now() + Duration::from_secs(30);
+    while news["questions"].as_array().is_none_or(Vec::is_empty) && Instant::now() < end {
+        let seen = news["seen"].as_str().unwrap().to_owned();
+        news = body(&page.get(&format!("/questions?seen={seen}"), &held).1);
+    }
+    let seen: Vec<&Value> = news["questions"].as_array().unwrap().iter().map(|own| &own["id"]).collect();
+    assert_eq!(seen, [&json!(ids[0])], "it sees no other question");
+    let answer =
+        |held: &str, id: &str| page.post("/answer", held, &json!({"id": id, "verdict": "once"}).to_string());
+    assert_eq!(answer(&held, &ids[1]).0, 403, "nor answers it");
+    // What is for the page alone is not answered by it.
+    let (status, told) = answer(&follow(&tickets[2]), &ids[2]);
+    assert!(status == 200 && body(&told)["error"].as_str().unwrap().contains("on the page"), "{told}");
+    assert_eq!(body(&answer(&held, &ids[0]).1)["ok"], true);
+    let said = store.wait(&tickets[0], Instant::now());
+    let Answer::Approved(approval) = said else { panic!("{said:?}") };
+    assert_eq!(approval.channel, Channel::Elicit);
+    // A closed question has no address, and the code of one no longer opens anything.
+    assert_eq!(link(&page.folders, &tickets[0]), None);
+    let code = store.new_link(&tickets[1]).unwrap().unwrap();
+    store.cancel(&tickets[1]).unwrap();
+    assert_eq!(page.post("/code", "", &code).0, 403);
 }

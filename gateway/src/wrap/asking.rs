@@ -3,15 +3,16 @@
 //! INVARIANT: a call that waits is carried out or answered once, by the thread that asked; a client that does not want it any more
 //! gets nothing. Forms never ask what is for the page alone.
 
-use crate::wrap::ask::Said;
+use crate::wrap::ask::{Other, Said};
 use crate::wrap::chain::Approved;
-use crate::wrap::elicit::Forms;
+use crate::wrap::elicit::{self, Back, Forms, Shows};
 use crate::wrap::gate::Form;
 use crate::wrap::judge::{Question, Ruling};
 use crate::wrap::message::Id;
 use crate::wrap::progress::Ticks;
 use crate::wrap::proxy::Proxy;
 use crate::wrap::{reply, thread};
+use policy_approvals::{Question as Shown, Ticket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::RecvTimeoutError;
@@ -19,6 +20,19 @@ use std::time::{Duration, Instant};
 
 /// Most questions that wait at once.
 const MOST_WAITING: usize = 3;
+/// How long the page may take to be there.
+const PAGE_WITHIN: Duration = Duration::from_secs(5);
+pub(super) const CLOSED: &str = "what the client showed was closed without an answer";
+
+/// How a person is asked while a call waits.
+pub(super) enum Way {
+    /// On the page alone.
+    Page,
+    /// In the client too, as far as it can.
+    Beside(Shows),
+    /// It was asked before.
+    Resumed(Ticket),
+}
 
 impl Proxy {
     /// Decides again after a person spoke; an approval is noted for the calls that follow in its chain.
@@ -41,22 +55,66 @@ impl Proxy {
         }
     }
 
-    /// A stateless client is answered with the form, and comes back with the same call.
-    pub(super) fn ask_modern(&self, id: &Id, form: Form, question: Box<Question>, text: &str) {
-        let said = match (self.person.begin(&question.shown), &self.forms) {
-            (Ok(policy_approvals::Asked::Waiting(ticket)), Some(forms)) => {
-                let required = forms.required(id, &question.shown, ticket, question.counted.clone(), text);
-                self.flight().leave(id);
-                return self.to_client(&required);
+    /// A stateless client is answered with an address or a form, and comes back with the same call.
+    pub(super) fn ask_modern(
+        self: &Arc<Self>,
+        id: Id,
+        form: Form,
+        question: Box<Question>,
+        (text, token): (&str, Option<Id>),
+        shows: Shows,
+    ) {
+        let said = match self.person.begin(&question.shown) {
+            Ok(policy_approvals::Asked::Waiting(ticket)) => {
+                let link = if shows.addresses { self.person.link(&ticket, true) } else { None };
+                if link.is_some() || !shows.addresses {
+                    return self.required(&id, &question, ticket, text, link.as_deref());
+                }
+                // ORDER: the page is waited for by a thread, since this one reads what the client says.
+                let (own, text, lost) = (self.clone(), text.to_owned(), id.clone());
+                let begun =
+                    thread("policy-link", move || match own.link(&ticket, &AtomicBool::new(false), false) {
+                        None if !shows.forms => {
+                            own.wait(id, question, (&text, token), Way::Resumed(ticket), true);
+                        }
+                        link => own.required(&id, &question, ticket, &text, link.as_deref()),
+                    });
+                if let Err(why) = begun {
+                    self.deny(&lost, form, &format!("policy: {why}; this call was not made"), true);
+                }
+                return;
             }
-            (Ok(policy_approvals::Asked::Granted(_)), _) => {
+            Ok(policy_approvals::Asked::Granted(_)) => {
                 Said::Granted("before".to_owned(), policy_approvals::digest(&question.shown))
             }
-            (Ok(_), None) => Said::Nobody("nobody can be asked".to_owned()),
-            (Err(why), _) => Said::Nobody(why),
+            Err(why) => Said::Nobody(why),
         };
-        let ruling = self.again(id, question, said);
-        self.carry_out(id, form, ruling, text, true);
+        let ruling = self.again(&id, question, said);
+        self.carry_out(&id, form, ruling, text, true);
+    }
+
+    fn required(&self, id: &Id, question: &Question, ticket: Ticket, text: &str, link: Option<&str>) {
+        let Some(forms) = &self.forms else { return };
+        let required = forms.required(id, &question.shown, ticket, question.counted.clone(), text, link);
+        // ORDER: when the server has ended, all that was in flight is answered at once.
+        let wanted = self.flight().leave(id);
+        if wanted {
+            self.to_client(&required);
+        }
+    }
+
+    /// The address of a question, once the page is there, which takes a moment.
+    fn link(&self, ticket: &Ticket, done: &AtomicBool, first: bool) -> Option<String> {
+        let until = Instant::now() + PAGE_WITHIN;
+        let mut first = first;
+        while !done.load(Ordering::Relaxed) && Instant::now() < until {
+            if let Some(link) = self.person.link(ticket, first) {
+                return Some(link);
+            }
+            first = false;
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        None
     }
 
     /// A person is asked, while other calls go on.
@@ -65,6 +123,7 @@ impl Proxy {
         id: Id,
         question: Box<Question>,
         (text, token): (&str, Option<Id>),
+        way: Way,
         modern: bool,
     ) {
         let form = question.asked.form;
@@ -90,9 +149,16 @@ impl Proxy {
                 }
                 gone
             };
-            let also = |done: &AtomicBool| own.ask_by_form(&question.shown, done);
-            let shows = !modern && own.forms.as_ref().is_some_and(Forms::shows) && !question.shown.page_only;
-            let said = own.person.ask(&question.shown, &beat, if shows { Some(&also) } else { None });
+            let asked = &question.shown;
+            let said = match way {
+                Way::Resumed(ticket) => own.person.resume(asked, &ticket, &beat),
+                Way::Beside(shows) if shows.any() && !asked.page_only => {
+                    let also =
+                        |ticket: &Ticket, done: &AtomicBool| own.ask_in_client(asked, shows, ticket, done);
+                    own.person.ask(asked, &beat, Some(&also))
+                }
+                Way::Beside(_) | Way::Page => own.person.ask(asked, &beat, None),
+            };
             let said = if gone() { Said::Nobody("the call was cancelled".to_owned()) } else { said };
             let ruling = own.again(&id, question, said);
             // ORDER: asked last, so that a call that was cancelled meanwhile is not made.
@@ -111,23 +177,52 @@ impl Proxy {
         }
     }
 
-    /// Asks by a form of a client of the era of handshakes.
-    fn ask_by_form(
+    /// Asks in a client of the era of handshakes: by an address, else by a form.
+    fn ask_in_client(&self, question: &Shown, shows: Shows, ticket: &Ticket, done: &AtomicBool) -> Other {
+        let Some(forms) = &self.forms else { return Other::Nothing };
+        let link = if shows.addresses { self.link(ticket, done, true) } else { None };
+        let mut back = link.and_then(|link| self.ask_once(forms, question, Some(&link), done));
+        if shows.forms && matches!(back, None | Some(Back::Failed)) && !done.load(Ordering::Relaxed) {
+            back = self.ask_once(forms, question, None, done);
+        }
+        match back {
+            Some(Back::Said(verdict)) => Other::Said(verdict),
+            Some(Back::Closed) if forms.alone => Other::Over(CLOSED),
+            _ if forms.alone && !done.load(Ordering::Relaxed) => {
+                Other::Over("the client could not show it to a person")
+            }
+            _ => Other::Nothing,
+        }
+    }
+
+    /// What comes back of one way of asking; none when all is over.
+    fn ask_once(
         &self,
-        question: &policy_approvals::Question,
+        forms: &Forms,
+        question: &Shown,
+        link: Option<&str>,
         done: &AtomicBool,
-    ) -> Option<policy_approvals::Verdict> {
-        let forms = self.forms.as_ref()?;
-        let (id, request, answer) = forms.send(question);
+    ) -> Option<Back> {
+        let (id, request, answer) = forms.send(question, link);
         self.to_client(&request);
+        let mut opened = false;
         while !done.load(Ordering::Relaxed) {
+            if opened {
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            }
             match answer.recv_timeout(Duration::from_millis(100)) {
-                Ok(verdict) => return verdict,
+                Ok(result) => match elicit::back(&result, link.is_some()) {
+                    Back::Opened => opened = true,
+                    other => return Some(other),
+                },
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return None,
             }
         }
-        if let Some(cancelled) = forms.withdraw(&id) {
+        if opened {
+            self.to_client(&Forms::complete(&id));
+        } else if let Some(cancelled) = forms.withdraw(&id) {
             self.to_client(&cancelled);
         }
         None

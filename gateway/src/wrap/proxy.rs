@@ -4,8 +4,9 @@
 //! a request of the client is noted before it goes, and answered once.
 
 use crate::wrap::ask::{Person, Said};
+use crate::wrap::asking::{CLOSED, Way};
 use crate::wrap::chain::Chains;
-use crate::wrap::elicit::{Forms, modern_shows, short};
+use crate::wrap::elicit::{Back, Forms, short};
 use crate::wrap::flight::{Flight, Open};
 use crate::wrap::frame::{self, Frame, Frames};
 use crate::wrap::gate::{Asked, Form, of_client, of_server};
@@ -222,6 +223,7 @@ impl Proxy {
             Some(own) => self.judge.decide_once_more(asked, own.counted.clone()),
             None => self.judge.decide(asked),
         };
+        let shows = self.forms.as_ref().map(|forms| forms.shows(message, modern)).unwrap_or_default();
         let ruling = match first {
             Ruling::Ask(question) => {
                 let digest = policy_approvals::digest(&question.shown);
@@ -229,9 +231,13 @@ impl Proxy {
                 let alone = question.shown.page_only;
                 match (&brought, before) {
                     (Some(own), _) if own.digest == digest => {
-                        let said = match own.verdict {
-                            Some(verdict) => self.person.said(&own.ticket, verdict),
-                            None => Said::Nobody("the form was closed without an answer".to_owned()),
+                        let said = match own.back {
+                            Back::Said(verdict) => self.person.said(&own.ticket, verdict),
+                            Back::Opened => {
+                                let (ticket, token) = (own.ticket.clone(), progress_token(message));
+                                return self.wait(id, question, (text, token), Way::Resumed(ticket), modern);
+                            }
+                            Back::Closed | Back::Failed => Said::Nobody(CLOSED.to_owned()),
                         };
                         self.again(&id, question, said)
                     }
@@ -241,21 +247,28 @@ impl Proxy {
                         self.flight().approve(&id, before);
                         ruling
                     }
-                    _ if modern
-                        && self.forms.is_some()
-                        && !alone
-                        && modern_shows(message)
-                        && short(message) =>
-                    {
-                        return self.ask_modern(&id, form, question, text);
-                    }
-                    _ => Ruling::Ask(question),
+                    _ => match self.forms.as_ref().and_then(|forms| forms.cannot(shows, alone)) {
+                        Some(why) => self.again(&id, question, Said::Nobody(why.to_owned())),
+                        None if modern && !alone && shows.any() && short(message) => {
+                            return self.ask_modern(
+                                id,
+                                form,
+                                question,
+                                (text, progress_token(message)),
+                                shows,
+                            );
+                        }
+                        None => Ruling::Ask(question),
+                    },
                 }
             }
             other => other,
         };
         match ruling {
-            Ruling::Ask(question) => self.wait(id, question, (text, progress_token(message)), modern),
+            Ruling::Ask(question) => {
+                let way = if modern { Way::Page } else { Way::Beside(shows) };
+                self.wait(id, question, (text, progress_token(message)), way, modern);
+            }
             ruled => self.carry_out(&id, form, ruled, text, modern),
         }
     }
