@@ -126,6 +126,6 @@ fn over_the_budget() {
         let (found, outcome) = all(&section, &text, path);
         assert!(found.is_empty());
         assert!(matches!(outcome, Err(ScanError::Budget { offset }) if offset < 1000), "{outcome:?}");
-        assert!(start.elapsed().as_secs() < 5);
+        assert!(start.elapsed().as_secs() < 60);
     }
 }

@@ -217,7 +217,7 @@ fn growth_is_bounded() {
         let start = Instant::now();
         let analysis = on_small_stack(text.clone());
         assert!(analysis.commands.len() <= 4096);
-        assert!(start.elapsed().as_secs() < 8, "{:?}", text.get(..40));
+        assert!(start.elapsed().as_secs() < 60, "{:?}", text.get(..40));
     }
 }
 
