@@ -207,3 +207,45 @@ fn a_question_that_waits_when_the_server_ends_is_answered_and_withdrawn() {
     assert!(store.answer(&open[0].id, Verdict::Once, Channel::Page).is_err());
     assert_eq!(wrapped.end().0, Some(3));
 }
+
+#[test]
+fn a_client_that_ends_while_the_server_does_not_read_ends_all() {
+    let world = World::new("wrap-gone-held");
+    let file = world.word("server");
+    let mut wrapped = Wrapped::new(&world, &[], &["sh", "-c", "echo $$ > \"$0.pid\"; sleep 300", &file]);
+    // More than the server's input holds: who reads the client is held up, and does not see its end.
+    let long = json!({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x".repeat(1 << 20)}});
+    wrapped.send(&long.to_string());
+    let pid = format!("{file}.pid");
+    until("no server", || std::fs::read_to_string(&pid).is_ok_and(|text| text.ends_with('\n')));
+    let (_, group) = state_and_group(std::fs::read_to_string(&pid).unwrap().trim()).unwrap();
+    let Wrapped { mut child, stdin, stdout } = wrapped;
+    drop((stdin, stdout));
+    let end = Instant::now() + Duration::from_secs(40);
+    while child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < end, "the proxy stays without a client");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    until("somebody is left over", || !lives(&group));
+}
+
+#[test]
+fn a_question_of_a_client_that_is_gone_is_withdrawn_and_has_its_line() {
+    let world = World::new("wrap-gone-asking");
+    let mut wrapped = Wrapped::new(&world, &["--ask", "page"], &["cat"]);
+    wrapped.send(&call(1, "ask_me", &json!({ "n": 1 })));
+    let (store, open) = questions(&world, 1);
+    let Wrapped { mut child, stdin, stdout } = wrapped;
+    // It says no more and still reads: it is waited for.
+    drop(stdin);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(store.open_questions().unwrap().len() == 1 && child.try_wait().unwrap().is_none());
+    drop(stdout);
+    questions(&world, 0);
+    assert!(store.answer(&open[0].id, Verdict::Once, Channel::Page).is_err());
+    until("the proxy stays", || audit(&world).len() == 2);
+    assert!(child.wait().unwrap().code().is_some());
+    let line = audit(&world).remove(1);
+    assert_eq!(line["decision"], "deny");
+    assert!(line["reason"].as_str().unwrap().contains("the client has ended"), "{line}");
+}

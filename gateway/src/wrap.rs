@@ -163,16 +163,17 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
         // ORDER: questions of before are answered first, and what was refused has arrived.
         from_client.answered();
         from_client.refused(LAST);
-        // ORDER: a server that does not read holds its input, and is ended all the same.
-        let ended = thread("policy-end", move || {
-            std::thread::sleep(LAST);
-            child::end_group(leader);
-        });
-        if let Err(why) = ended {
-            complain(&format!("policy wrap: {why}"));
-            child::end_group(leader);
+        end(&from_client, leader);
+    })?;
+    let for_client = proxy.clone();
+    thread("policy-gone", move || {
+        // A client that only says nothing more still reads its answers; one that does not read has ended, whatever its input
+        // holds and whoever is held up by the server.
+        if policy_os::reader_gone(&std::io::stdout()) {
+            for_client.abandon();
+            for_client.answered_soon(child::PATIENCE);
+            end(&for_client, leader);
         }
-        from_client.end_server();
     })?;
     let from_server = proxy.clone();
     let reader = thread("policy-server", move || from_server.server(stdout))?;
@@ -190,6 +191,20 @@ pub fn run(wrap: Wrap) -> Result<i32, String> {
     policy_os::kill_group(leader, false);
     policy_engine::audit::sign::session_ends(&audit, &state, care);
     Ok(child::code(status))
+}
+
+/// Ends the input of the server, and before long the server.
+fn end(proxy: &Proxy, leader: u32) {
+    // ORDER: a server that does not read holds its input, and is ended all the same.
+    let ended = thread("policy-end", move || {
+        std::thread::sleep(LAST);
+        child::end_group(leader);
+    });
+    if let Err(why) = ended {
+        complain(&format!("policy wrap: {why}"));
+        child::end_group(leader);
+    }
+    proxy.end_server();
 }
 
 /// Ends the server when we are told to end; `last` is done then.

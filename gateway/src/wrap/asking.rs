@@ -128,9 +128,9 @@ impl Proxy {
     ) {
         let form = question.asked.form;
         if !self.flight().wait(&id, MOST_WAITING) {
-            let why =
-                format!("policy: {MOST_WAITING} questions wait for a person already; this call was not made");
-            return self.deny(&id, form, &why, modern);
+            let why = format!("{MOST_WAITING} questions wait for a person already, so it was not made");
+            let ruling = self.judge.again(question, Said::Nobody(why));
+            return self.carry_out(&id, form, ruling, text, modern);
         }
         let (own, text) = (self.clone(), text.to_owned());
         let (for_thread, kept) = (id.clone(), text.len());
@@ -159,7 +159,7 @@ impl Proxy {
                 }
                 Way::Beside(_) | Way::Page => own.person.ask(asked, &beat, None),
             };
-            let said = if gone() { Said::Nobody("the call was cancelled".to_owned()) } else { said };
+            let said = if gone() { Said::Nobody(own.flight().unwanted().to_owned()) } else { said };
             let ruling = own.again(&id, question, said);
             // ORDER: asked last, so that a call that was cancelled meanwhile is not made.
             if own.flight().answered(&id) {

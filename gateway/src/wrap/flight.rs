@@ -67,6 +67,8 @@ pub(crate) struct Flight {
     asking: usize,
     /// Of tokens under which we said something: our last value, and how many requests have it.
     progress: HashMap<Id, (u64, usize)>,
+    /// The client has ended, and reads nothing any more.
+    abandoned: bool,
 }
 
 impl Flight {
@@ -152,9 +154,19 @@ impl Flight {
         true
     }
 
+    /// The client has ended: nobody wants what waits for a person.
+    pub(crate) fn abandon(&mut self) {
+        self.abandoned = true;
+    }
+
+    /// Why a request is not wanted that waited for a person.
+    pub(crate) fn unwanted(&self) -> &'static str {
+        if self.abandoned { "the client has ended" } else { "the call was cancelled" }
+    }
+
     /// Whether a person is still to answer.
     pub(crate) fn waits(&self, id: &Id) -> bool {
-        self.client.get(id).is_some_and(|open| open.stage == Stage::Waiting)
+        !self.abandoned && self.client.get(id).is_some_and(|open| open.stage == Stage::Waiting)
     }
 
     /// The client takes a request back that waits for a person; whether it was one.
@@ -176,7 +188,7 @@ impl Flight {
             open.stage = Stage::Held;
             self.waiting -= 1;
         }
-        wanted
+        wanted && !self.abandoned
     }
 
     /// What came of a question is done.
@@ -219,6 +231,13 @@ mod tests {
         assert!(flight.asking(), "nobody has said yet that it was not made");
         flight.done();
         flight.sent(&one);
+        let last = Id::Text("2".to_owned());
+        assert!(flight.enter(last.clone(), Open::of("d", false)).is_ok() && flight.wait(&last, 1));
+        assert_eq!((flight.waits(&last), flight.unwanted()), (true, "the call was cancelled"));
+        flight.abandon();
+        assert_eq!((flight.waits(&last), flight.unwanted()), (false, "the client has ended"));
+        assert!(!flight.answered(&last) && flight.leave(&last));
+        flight.done();
         assert_eq!(
             (flight.asking(), flight.answer(&one).map(|open| open.method)),
             (false, Some("a".to_owned()))

@@ -121,6 +121,11 @@ impl Proxy {
         written
     }
 
+    /// The client has ended and reads no answer: what waits for a person is withdrawn.
+    pub(crate) fn abandon(&self) {
+        self.flight().abandon();
+    }
+
     /// Waits until no question is open and what was approved is with the server.
     pub(crate) fn answered(&self) {
         let mut flight = self.flight();
