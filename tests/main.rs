@@ -32,6 +32,7 @@ mod texts;
 mod tidy;
 mod untrusted;
 mod wrap;
+mod wrap_audit;
 #[cfg(target_os = "linux")]
 mod wrap_ends;
 mod wrap_forms;

@@ -125,6 +125,8 @@ fn named(tool: &str) -> String {
 #[derive(Default)]
 struct Log {
     begins: String,
+    /// Names of calls with several lines: they answer for one call.
+    calls: HashSet<String>,
     lines: BTreeMap<Kind, Vec<String>>,
 }
 
@@ -136,7 +138,9 @@ impl Log {
             if !time.is_empty() && (self.begins.is_empty() || time < self.begins.as_str()) {
                 self.begins = time.to_owned();
             }
-            if field(&row, "event") == "pre_tool_use" {
+            let call = field(&row, "call");
+            let first = call.is_empty() || self.calls.insert(call.to_owned());
+            if first && field(&row, "event") == "pre_tool_use" {
                 let kind = (field(&row, "session").to_owned(), named(field(&row, "tool")));
                 self.lines.entry(kind).or_default().push(field(&row, "arguments").to_owned());
             }

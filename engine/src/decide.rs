@@ -14,6 +14,7 @@ use crate::programs::TablePrograms;
 use crate::session;
 use crate::work::Compiler;
 use policy_grammar::shell::program::{NoPrograms, Programs};
+use policy_hosts::audit::Trail;
 use policy_hosts::call::{Call, Places};
 use policy_hosts::facts::{DiskResolver, FileText, NoResolver, Resolution, Resolver, extract, texts};
 use policy_runtime::Context;
@@ -65,6 +66,8 @@ pub struct Answer {
     pub layers: Vec<Rc<Layer>>,
     /// What the call was counted for.
     pub counted: Counted,
+    /// What the line of audit says of a question to a person.
+    pub trail: Trail,
 }
 
 impl Answer {
@@ -351,7 +354,7 @@ impl Engine {
         for cause in scene.problem.iter().chain(&problem) {
             at_least_ask(&mut verdict, cause);
         }
-        (Answer { verdict, facts, layers, counted: Counted::default() }, events)
+        (Answer { verdict, facts, layers, counted: Counted::default(), trail: Trail::default() }, events)
     }
 
     fn scene(&mut self, call: &Call) -> Scene {

@@ -134,6 +134,15 @@ pub struct Counted {
     /// Digest of the call; of another one nothing is taken.
     call: u64,
     answers: Vec<(Question, Answer)>,
+    /// The name that the lines of audit of the call share; who asks about it gives it.
+    pub name: String,
+}
+
+impl Counted {
+    /// Whether it is of this call.
+    pub fn is_of(&self, call: &Call) -> bool {
+        self.call == digests(call).1
+    }
 }
 
 /// Who keeps the record.
@@ -171,7 +180,7 @@ impl<'a> Asking<'a> {
     pub(crate) fn counted(&self) -> Counted {
         let known = self.known.borrow();
         let counts = known.iter().filter(|(_, answer)| matches!(answer, Answer::Count(_)));
-        Counted { call: self.entry.call, answers: counts.cloned().collect() }
+        Counted { call: self.entry.call, answers: counts.cloned().collect(), name: String::new() }
     }
 
     /// Remembers what the call did, unless it was refused or is no call.

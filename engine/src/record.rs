@@ -17,7 +17,7 @@ use std::path::Path;
 pub fn record(call: &Call, answer: &mut Answer, file: &Path, state: &Path, care: Care) -> Option<String> {
     let names = |values: &[String]| crate::audit::masked::names(values, state);
     let now = crate::cache::now_ns();
-    let line = policy_hosts::audit::line(call, &answer.facts, &answer.verdict, now, names);
+    let line = policy_hosts::audit::line(call, &answer.facts, (&answer.verdict, &answer.trail), now, names);
     let mut bytes = line.into_bytes();
     if bytes.last() != Some(&b'\n') {
         bytes.push(b'\n');

@@ -7,7 +7,6 @@ use crate::approve;
 use crate::wrap::ask::{Page, Person, Said};
 use crate::wrap::question::{self, Asker};
 use policy_approvals::{RunId, Store};
-use policy_engine::combine::settled;
 use policy_engine::decide::Answer;
 use policy_engine::desk::{Asking, Desk, asked_before};
 use policy_engine::places::Folders;
@@ -46,20 +45,7 @@ impl Desk for AtThePage {
             }
         }
         let now = told(call, &answer);
-        let (decision, because) = match said {
-            Said::Approved(how) if page.take(&now) => {
-                (Decision::Allow, format!("a person approved it {how}"))
-            }
-            Said::Granted(how, digest) if digest == policy_approvals::digest(&now) => {
-                (Decision::Allow, format!("a person approved it {how}"))
-            }
-            Said::Approved(_) | Said::Granted(..) => {
-                (Decision::Deny, "what was approved has changed since, so it was not made".to_owned())
-            }
-            Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
-            Said::Nobody(why) => (Decision::Deny, why),
-        };
-        settled(&mut answer.verdict, decision, &because);
+        said.settle(&mut answer, &now, &page);
         answer
     }
 

@@ -71,6 +71,12 @@ pub struct AuditLine {
     pub rule: String,
     /// Why, one line.
     pub reason: String,
+    /// The name that the lines of one call share, when there are several.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    /// Where a person answered what the policy asked (`page`, `terminal`, `client`), or `nobody`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub answered: String,
     /// Where the deciding line was written (`agent.policy:12`).
     #[serde(skip_serializing_if = "String::is_empty")]
     pub place: String,
@@ -85,6 +91,17 @@ pub struct AuditLine {
     /// What stands for each masked value: equal names are equal values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub masked: Vec<String>,
+}
+
+/// What a line says of a question to a person.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trail {
+    /// The name that the lines of the call share.
+    pub call: String,
+    /// A line before says that the call was asked about.
+    pub asked: bool,
+    /// Who answered; empty when nobody was asked.
+    pub answered: String,
 }
 
 /// Masks, and keeps what was masked until it has a name.
@@ -136,11 +153,17 @@ impl AuditLine {
     /// SECURITY: the values are for [`AuditLine::masked`] only, under a keyed hash.
     pub fn new(time: &str, call: &Call, facts: &Facts, answer: &Answer) -> (AuditLine, Vec<String>) {
         let mut masked = Masked::default();
-        let line = AuditLine::with(time, call, facts, answer, &mut masked);
+        let line = AuditLine::with(time, call, facts, (answer, &Trail::default()), &mut masked);
         (line, masked.values)
     }
 
-    fn with(time: &str, call: &Call, facts: &Facts, answer: &Answer, masked: &mut Masked) -> AuditLine {
+    fn with(
+        time: &str,
+        call: &Call,
+        facts: &Facts,
+        (answer, trail): (&Answer, &Trail),
+        masked: &mut Masked,
+    ) -> AuditLine {
         let place = &answer.place;
         // ORDER: what is masked with its name before what may repeat it without.
         let commands = masked.list(facts.scripts.iter().map(|script| script.text.as_str()));
@@ -160,7 +183,9 @@ impl AuditLine {
             tool: masked.value(&call.tool),
             decision: answer.decision.word().to_owned(),
             observed: answer.observed.map(|decision| decision.word().to_owned()).unwrap_or_default(),
-            asked: call.asked,
+            asked: trail.asked,
+            call: trail.call.clone(),
+            answered: trail.answered.clone(),
             rule: masked.value(&answer.rule),
             reason: masked.mask(&answer.reason()),
             place: match (place.file.as_str(), place.line) {
@@ -297,13 +322,15 @@ impl Formatter for Visible {
 pub fn line(
     call: &Call,
     facts: &Facts,
-    verdict: &Verdict,
+    (verdict, trail): (&Verdict, &Trail),
     now_ns: i64,
     names: impl FnOnce(&[String]) -> Vec<String>,
 ) -> String {
-    let (mut line, values) = AuditLine::new(&rfc3339(now_ns), call, facts, &Answer::from(verdict));
-    if !values.is_empty() {
-        line.masked = names(&values);
+    let mut masked = Masked::default();
+    let told = (&Answer::from(verdict), trail);
+    let mut line = AuditLine::with(&rfc3339(now_ns), call, facts, told, &mut masked);
+    if !masked.values.is_empty() {
+        line.masked = names(&masked.values);
     }
     line.to_line()
 }

@@ -34,8 +34,6 @@ pub struct Call {
     pub transcript: Option<PathBuf>,
     /// Label given with `--as`.
     pub label: Option<String>,
-    /// A line of audit says already that a person is asked about it.
-    pub asked: bool,
 }
 
 /// The places that turn paths into anchored views. Nothing here is read from the environment by this crate.

@@ -57,7 +57,6 @@ impl Host for Generic {
             session: fields.text("session_id")?.unwrap_or_default(),
             agent: fields.text("agent")?,
             label: None,
-            asked: false,
         })))
     }
 

@@ -4,7 +4,10 @@
 //! id and no command that approves.
 
 use policy_approvals::{Answer, Approval, Asked, Channel, Question, RunId, Store, Ticket, Verdict};
+use policy_engine::combine::settled;
+use policy_engine::decide;
 use policy_engine::places::Folders;
+use policy_runtime::verdict::Decision;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -12,17 +15,50 @@ use std::time::{Duration, Instant};
 /// How often somebody who waits looks whether the call is still wanted.
 const BEAT: Duration = Duration::from_millis(100);
 
+/// How a person said something: in words, and where, as the audit calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct How {
+    words: String,
+    by: &'static str,
+}
+
 /// What came of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Yes; it counts once [`Person::take`] has taken it.
-    Approved(String),
+    Approved(How),
     /// Yes, said before, and taken: for a call with this digest.
-    Granted(String, [u8; 32]),
+    Granted(How, [u8; 32]),
     /// No.
-    Denied(String),
+    Denied(How),
     /// Why nobody answered, one clause.
     Nobody(String),
+}
+
+impl Said {
+    /// Yes to a call with this digest, which the server answered with a question of its own.
+    pub(crate) fn in_chain(digest: [u8; 32]) -> Said {
+        let words = "before, in this chain of calls that the server asked for".to_owned();
+        Said::Granted(How { words, by: "earlier" }, digest)
+    }
+
+    /// Decides what is still asked, by what was said; `now` is the question about the call as it is now.
+    pub(crate) fn settle(self, answer: &mut decide::Answer, now: &Question, person: &dyn Person) {
+        let approved = |how: &How| (Decision::Allow, format!("a person approved it {}", how.words), how.by);
+        let (decision, because, by) = match self {
+            // ORDER: taken for the call as it is now, at the last moment.
+            Said::Approved(how) if person.take(now) => approved(&how),
+            Said::Granted(how, digest) if digest == policy_approvals::digest(now) => approved(&how),
+            Said::Approved(how) | Said::Granted(how, _) => {
+                let changed = "what was approved has changed since, so it was not made";
+                (Decision::Deny, changed.to_owned(), how.by)
+            }
+            Said::Denied(how) => (Decision::Deny, format!("a person denied it {}", how.words), how.by),
+            Said::Nobody(why) => (Decision::Deny, why, "nobody"),
+        };
+        by.clone_into(&mut answer.trail.answered);
+        settled(&mut answer.verdict, decision, &because);
+    }
 }
 
 /// Whether nobody waits any more.
@@ -148,7 +184,7 @@ impl Page {
         });
         match answer {
             Answer::Approved(approval) => Said::Approved(said(approval)),
-            Answer::Denied { by } => Said::Denied(place(by).to_owned()),
+            Answer::Denied { by } => Said::Denied(denied(by)),
             Answer::TimedOut if question.timeout.is_zero() => Said::Nobody(
                 "only a person can say yes to this, and has been asked; the question stays open for ten minutes, and once it was \
                  approved, the same call with the same arguments runs"
@@ -173,7 +209,7 @@ impl Person for Page {
         let ticket = match self.begin(question) {
             Ok(Asked::Waiting(ticket)) => ticket,
             Ok(Asked::Granted(approval)) => {
-                return Said::Granted(said_before(approval), policy_approvals::digest(question));
+                return said_before(approval, question);
             }
             Err(why) => return Said::Nobody(why),
         };
@@ -213,7 +249,7 @@ impl Person for Page {
             Err(error) => return Said::Nobody(format!("the answer could not be noted: {error}")),
         };
         match store.answer_ticket(ticket, verdict, Channel::Elicit) {
-            Ok(()) if verdict == Verdict::Deny => Said::Denied(place(Channel::Elicit).to_owned()),
+            Ok(()) if verdict == Verdict::Deny => Said::Denied(denied(Channel::Elicit)),
             Ok(()) => Said::Approved(said(Approval {
                 session: verdict == Verdict::Session,
                 channel: Channel::Elicit,
@@ -221,7 +257,7 @@ impl Person for Page {
             // Somebody answered elsewhere meanwhile, and that answer counts.
             Err(_) => match store.wait(ticket, Instant::now()) {
                 Answer::Approved(approval) => Said::Approved(said(approval)),
-                Answer::Denied { by } => Said::Denied(place(by).to_owned()),
+                Answer::Denied { by } => Said::Denied(denied(by)),
                 _ => Said::Nobody("the question is no longer open".to_owned()),
             },
         }
@@ -249,11 +285,26 @@ fn place(channel: Channel) -> &'static str {
     }
 }
 
-fn said(approval: Approval) -> String {
-    let often = if approval.session { "for this session" } else { "once" };
-    format!("{often}, {}", place(approval.channel))
+fn by(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Page => "page",
+        Channel::Terminal => "terminal",
+        Channel::Elicit => "client",
+    }
 }
 
-fn said_before(approval: Approval) -> String {
-    format!("before: {}", said(approval))
+fn denied(channel: Channel) -> How {
+    How { words: place(channel).to_owned(), by: by(channel) }
+}
+
+fn said(approval: Approval) -> How {
+    let often = if approval.session { "for this session" } else { "once" };
+    How { words: format!("{often}, {}", place(approval.channel)), by: by(approval.channel) }
+}
+
+/// An approval of before, for a question about the same call.
+pub(crate) fn said_before(approval: Approval, question: &Question) -> Said {
+    let how = said(approval);
+    let how = How { words: format!("before: {}", how.words), by: how.by };
+    Said::Granted(how, policy_approvals::digest(question))
 }

@@ -3,7 +3,7 @@
 //! INVARIANT: a call that waits is carried out or answered once, by the thread that asked; a client that does not want it any more
 //! gets nothing. Forms never ask what is for the page alone.
 
-use crate::wrap::ask::{Other, Said};
+use crate::wrap::ask::{Other, Said, said_before};
 use crate::wrap::chain::Approved;
 use crate::wrap::elicit::{self, Back, Forms, Shows};
 use crate::wrap::gate::Form;
@@ -84,9 +84,7 @@ impl Proxy {
                 }
                 return;
             }
-            Ok(policy_approvals::Asked::Granted(_)) => {
-                Said::Granted("before".to_owned(), policy_approvals::digest(&question.shown))
-            }
+            Ok(policy_approvals::Asked::Granted(approval)) => said_before(approval, &question.shown),
             Err(why) => Said::Nobody(why),
         };
         let ruling = self.again(&id, question, said);

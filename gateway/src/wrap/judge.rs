@@ -12,13 +12,14 @@ use crate::wrap::notice::{AGAIN, Notices, Told};
 use crate::wrap::pinned::{Page, Pinned};
 use crate::wrap::question;
 use policy_engine::cache::now_ns;
-use policy_engine::combine::{at_least_ask, settled, step};
+use policy_engine::combine::{at_least_ask, step};
 use policy_engine::decide::{Answer, Engine, Options};
 use policy_engine::layers::Layer;
 use policy_engine::open::{Care, Remembered, remember_folders};
 use policy_engine::past::Counted;
 use policy_engine::places::Folders;
 use policy_engine::record::record;
+use policy_hosts::audit::Trail;
 use policy_hosts::call::Call;
 use policy_hosts::reply::{self, for_model};
 use policy_runtime::verdict::{Decision, Step};
@@ -156,6 +157,8 @@ struct Worker {
     /// What is told of pins.
     told: Told,
     listed: Listed,
+    /// How many calls a person was asked about.
+    asked: u64,
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
@@ -168,6 +171,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
         folders: None,
         notices: Notices::default(),
         listed: Listed::default(),
+        asked: 0,
     };
     loop {
         // While there is an error to take back, files are looked at without a call too.
@@ -191,7 +195,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
                 let _ = back.send(worker.decide(asked, counted));
             }
             Work::Again(question, said, back) => {
-                let _ = back.send(worker.again(*question, &said));
+                let _ = back.send(worker.again(*question, said));
             }
             Work::List(page, back) => {
                 let _ = back.send(worker.list(page));
@@ -311,9 +315,10 @@ impl Worker {
     }
 
     fn decide(&mut self, asked: Asked, counted: Option<Counted>) -> Ruling {
-        let mut call = asked.clone().call(&self.setting.frame);
-        call.asked = counted.is_some();
-        let mut answer = self.judged(&asked, &call, &counted.unwrap_or_default());
+        let call = asked.clone().call(&self.setting.frame);
+        let counted = counted.filter(|counted| counted.is_of(&call)).unwrap_or_default();
+        let mut answer = self.judged(&asked, &call, &counted);
+        answer.trail = trail(counted.name);
         if self.setting.observe {
             observe(&mut answer);
         }
@@ -343,36 +348,29 @@ impl Worker {
     }
 
     /// ORDER: the policy first, since it may have changed while the person thought.
-    fn again(&mut self, question: Question, said: &Said) -> Ruling {
-        let mut call = question.asked.clone().call(&self.setting.frame);
-        call.asked = true;
+    fn again(&mut self, question: Question, said: Said) -> Ruling {
+        let call = question.asked.clone().call(&self.setting.frame);
+        // Whoever did not answer may still do.
+        let later = matches!(said, Said::Nobody(_));
         self.looked = None;
         let mut answer = self.judged(&question.asked, &call, &question.counted);
+        answer.trail = trail(question.counted.name);
         if answer.verdict.decision.without_host() == Decision::Ask {
             let now = question::of(&self.setting.asker, &call, &answer);
-            let changed = "what was approved has changed since, so it was not made".to_owned();
-            let (decision, because) = match said {
-                // ORDER: taken for the call as it is now, at the last moment.
-                Said::Approved(how) if self.setting.person.take(&now) => {
-                    (Decision::Allow, format!("a person approved it {how}"))
-                }
-                Said::Granted(how, digest) if *digest == policy_approvals::digest(&now) => {
-                    (Decision::Allow, format!("a person approved it {how}"))
-                }
-                Said::Approved(_) | Said::Granted(..) => (Decision::Deny, changed),
-                Said::Denied(how) => (Decision::Deny, format!("a person denied it {how}")),
-                Said::Nobody(why) => (Decision::Deny, why.clone()),
-            };
-            settled(&mut answer.verdict, decision, &because);
+            said.settle(&mut answer, &now, self.setting.person.as_ref());
         }
-        // Whoever did not answer may still do.
-        self.finish(question.asked, &call, answer, matches!(said, Said::Nobody(_)))
+        self.finish(question.asked, &call, answer, later)
     }
 
     /// Writes the line, and says what becomes of the request.
     fn finish(&mut self, asked: Asked, call: &Call, mut answer: Answer, later: bool) -> Ruling {
         // That it is asked about stands there once.
-        let noted = call.asked && answer.verdict.decision.without_host() == Decision::Ask;
+        let asks = answer.verdict.decision.without_host() == Decision::Ask;
+        let noted = answer.trail.asked && asks;
+        if asks && !noted {
+            self.asked += 1;
+            answer.trail.call = format!("{}-{}", self.setting.frame.session, self.asked);
+        }
         let Setting { audit, folders, care, .. } = &self.setting;
         let remark = if noted { None } else { record(call, &mut answer, audit, &folders.state, *care) };
         if let Some(remark) = remark {
@@ -384,12 +382,18 @@ impl Worker {
             Decision::Ask => {
                 self.engine().read_texts(call, &mut answer);
                 let shown = question::of(&self.setting.asker, call, &answer);
-                let counted = answer.counted;
+                let mut counted = answer.counted;
+                counted.name = answer.trail.call;
                 Ruling::Ask(Box::new(Question { asked, shown, reason: told.reason(), counted }))
             }
             Decision::Host | Decision::Deny => Ruling::Deny(denial(&told, later)),
         }
     }
+}
+
+/// Of a call whose first line has this name; none: it has no line yet.
+fn trail(call: String) -> Trail {
+    Trail { asked: !call.is_empty(), call, ..Trail::default() }
 }
 
 /// What a model reads of a denial; `later` the same call may get another answer.

@@ -247,8 +247,7 @@ impl Proxy {
                         self.again(&id, question, said)
                     }
                     (_, Some(before)) if before.holds(&digest) && !alone => {
-                        let how = "before, in this chain of calls that the server asked for".to_owned();
-                        let ruling = self.judge.again(question, Said::Granted(how, digest));
+                        let ruling = self.judge.again(question, Said::in_chain(digest));
                         self.flight().approve(&id, before);
                         ruling
                     }
