@@ -159,6 +159,8 @@ struct Worker {
     listed: Listed,
     /// How many calls a person was asked about.
     asked: u64,
+    /// Blocks that look at results were looked for.
+    unheld: bool,
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
@@ -172,6 +174,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
         notices: Notices::default(),
         listed: Listed::default(),
         asked: 0,
+        unheld: false,
     };
     loop {
         // While there is an error to take back, files are looked at without a call too.
@@ -329,6 +332,13 @@ impl Worker {
     fn judged(&mut self, asked: &Asked, call: &Call, counted: &Counted) -> Answer {
         let mut answer = self.engine().decide_again(call, counted);
         self.notices.look(&answer.layers, &self.setting.folders);
+        if !std::mem::replace(&mut self.unheld, true)
+            && let Some(block) = of_results(&answer)
+        {
+            super::complain(&format!(
+                "policy wrap: `{block}` looks at what tools give back, which is held in hooks alone, not here"
+            ));
+        }
         settle(&mut answer, asked);
         let Setting { pinned, asker, .. } = &mut self.setting;
         pinned.refresh();
@@ -394,6 +404,18 @@ impl Worker {
 /// Of a call whose first line has this name; none: it has no line yet.
 fn trail(call: String) -> Trail {
     Trail { asked: !call.is_empty(), call, ..Trail::default() }
+}
+
+/// The name of a block of a person's own that looks at results.
+fn of_results(answer: &Answer) -> Option<String> {
+    answer.layers.iter().find_map(|layer| {
+        let table = layer.table.as_ref().ok()?.table().ok()?;
+        (0..table.blocks()).filter_map(|number| table.block(number).ok()).find_map(|block| {
+            let events = table.events_of(&block).ok()?;
+            let own = !block.name.starts_with("std/");
+            (own && events.contains(&"post_tool_use")).then(|| block.name.to_owned())
+        })
+    })
 }
 
 /// What a model reads of a denial; `later` the same call may get another answer.
