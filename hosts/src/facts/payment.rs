@@ -16,19 +16,44 @@ const KINDS: [&str; 4] = ["x402_payment", "contract_call", "typed_data", "sign_h
 pub(super) fn look(builder: &mut Builder<'_>, arguments: &Value) {
     let Value::Object(all) = arguments else { return };
     let Some(own) = find(all) else { return };
+    // SECURITY: the tool may mean the other one.
+    let own = own.and_then(|payment| match payments(arguments) {
+        0 | 1 => Ok(payment),
+        count => {
+            let why = format!("{count} payments stand in one call; make a call for each");
+            Err(Wrong { field: "payTo".to_owned(), why })
+        }
+    });
     match own.and_then(|payment| Ok((observed(all, &payment)?, payment))) {
         Ok((observed, payment)) => note(builder, &payment, observed.as_ref()),
         Err(wrong) => builder.opaque(Origin::Call, &format!("{}: {wrong}", payment::BAD)),
     }
 }
 
+/// How many objects are payments, wherever they stand.
+fn payments(arguments: &Value) -> usize {
+    let (mut stack, mut count) = (vec![arguments], 0);
+    while let Some(value) = stack.pop() {
+        match value {
+            Value::Object(own) => {
+                count += usize::from(is_kind(own) || own.contains_key("payTo"));
+                stack.extend(own.values());
+            }
+            Value::Array(items) => stack.extend(items),
+            _ => {}
+        }
+    }
+    count
+}
+
+fn is_kind(own: &Map<String, Value>) -> bool {
+    own.get("kind").and_then(Value::as_str).is_some_and(|kind| KINDS.contains(&kind))
+}
+
 /// The payment of a call: under its own name, or all the arguments are one.
 fn find(all: &Map<String, Value>) -> Option<Result<Payment, Wrong>> {
-    let kind = |own: &Map<String, Value>| {
-        own.get("kind").and_then(Value::as_str).is_some_and(|kind| KINDS.contains(&kind))
-    };
     match all.get("payment") {
-        Some(Value::Object(own)) if kind(own) || own.contains_key("payTo") => {
+        Some(Value::Object(own)) if is_kind(own) || own.contains_key("payTo") => {
             // SECURITY: with fields of a payment beside it, one program reads one and the signer the other.
             if let Some(stray) = all.keys().find(|key| FIELDS.contains(&key.as_str())) {
                 let why = "it stands beside `payment`, where it could be meant instead".to_owned();
@@ -41,7 +66,7 @@ fn find(all: &Map<String, Value>) -> Option<Result<Payment, Wrong>> {
     // As a seller's own list of offers names it.
     let asked = all.contains_key("payTo")
         && ["amountAtomic", "amount", "maxAmountRequired"].iter().any(|name| all.contains_key(*name));
-    if !kind(all) && !asked {
+    if !is_kind(all) && !asked {
         return None;
     }
     let mut own = with_kind(all);
