@@ -40,4 +40,5 @@ mod wrap_many;
 mod wrap_pins;
 mod wrap_points;
 mod wrap_reload;
+mod wrap_results;
 mod wrapped;

@@ -194,6 +194,44 @@ fn a_changed_and_a_new_tool_are_withheld_until_a_person_takes_them() {
 }
 
 #[test]
+fn a_client_without_a_beginning_hears_of_changes_under_its_open_request() {
+    let world = world("pins-listen");
+    page(&world, "first", &[("read", "Reads."), ("list", "Lists.")], "");
+    let mut wrapped = start(&world, &[]);
+    assert_eq!(names(&answer(&mut wrapped, LIST)), ["read", "list"]);
+    let listen = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"subscriptions/listen","params":{{"notifications":{{"toolsListChanged":true}}}}}}"#
+        )
+    };
+    let told = |id: &str, what: bool| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{{"notifications":{{"toolsListChanged":{what}}},"_meta":{{"io.modelcontextprotocol/subscriptionId":"{id}"}}}}}}"#
+        )
+    };
+    for (id, what) in [("deaf", false), ("gone", true), ("s:1", true)] {
+        // The server gives everything else back: the request, and what it is made to say of it.
+        wrapped.send(&listen(id));
+        wrapped.value();
+        wrapped.send(&told(id, what));
+        assert_eq!(wrapped.line(), told(id, what));
+    }
+    let gone = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"gone"}}"#;
+    wrapped.send(gone);
+    assert_eq!(wrapped.line(), gone);
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let more = POLICY.replace("default allow", "default allow\n\nguard no-lists on \"list\" {\n  deny\n}");
+    world.file("p.policy", more);
+    assert!(held(&mut wrapped, 1, "list").is_some());
+    assert_eq!(
+        wrapped.line(),
+        r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s:1"}}}"#
+    );
+    assert_eq!(names(&answer(&mut wrapped, LIST)), ["read"]);
+    assert_eq!(wrapped.end().0, Some(0));
+}
+
+#[test]
 fn a_reload_of_the_policy_that_hides_a_tool_is_told_to_the_client() {
     let world = world("pins-reload");
     page(&world, "first", &[("read", "Reads."), ("list", "Lists.")], "");

@@ -52,7 +52,8 @@ fn a_page_of_tools_that_gets_empty_is_still_a_page() {
     let file = file.display().to_string();
     let mut wrapped = Wrapped::new(&world, &[], &["sh", "-c", "read a; cat \"$0\"; cat >&2", &file]);
     wrapped.send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
-    assert_eq!(wrapped.line(), page(""));
+    // What is left is what this user may see.
+    assert_eq!(wrapped.line(), page("").replace("public", "private"));
     // A tool that is not in the list is not allowed by that, nor one that is: the call is decided.
     let denied = wrapped.ask(&call(2, "delete_a", &json!({})));
     assert_eq!(denied["result"]["isError"], true, "{denied}");
@@ -129,22 +130,4 @@ fn the_server_gets_the_environment_without_what_is_ours() {
     let (code, _, err) = wrapped.end();
     // What the server writes on its error output is the client's to see.
     assert!(code == Some(0) && err.contains("<><theirs>"), "{err}");
-}
-
-#[test]
-fn a_block_that_looks_at_results_is_told_to_be_held_elsewhere() {
-    let world = World::new("wrap-results");
-    let text = "policy \"p\" language 1\n\ndefault allow\n\nguard leaks at post_tool_use {\n  deny content r\"sk-[a-z]{9}\"\n}\n";
-    for (text, wanted) in [(text.to_owned(), 1), (text.replace(" at post_tool_use", ""), 0)] {
-        world.file("p.policy", text);
-        let mut wrapped = Wrapped::over(&world, &[], &["cat"]);
-        for id in 1..4 {
-            let read = call(id, "read", &json!({}));
-            wrapped.send(&read);
-            assert_eq!(wrapped.line(), read);
-        }
-        let (code, _, err) = wrapped.end();
-        assert_eq!(code, Some(0));
-        assert_eq!(err.matches("`leaks` looks at what tools give back").count(), wanted, "{err}");
-    }
 }

@@ -52,6 +52,7 @@ pub fn combine(mut verdicts: Vec<Verdict>) -> Verdict {
     }
     all.secrets.sort();
     all.secrets.dedup();
+    all.only_secrets &= !all.secrets.is_empty();
     if all.steps.is_empty() {
         all.steps.push(step(decision, "no policy says anything about this call"));
     }

@@ -8,6 +8,7 @@
 
 pub(crate) mod ask;
 mod asking;
+mod back;
 mod chain;
 mod child;
 pub(crate) mod diff;
@@ -15,6 +16,7 @@ mod elicit;
 mod flight;
 mod frame;
 mod gate;
+mod given;
 mod inside;
 mod json;
 mod judge;

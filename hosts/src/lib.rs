@@ -10,7 +10,7 @@ pub mod audit;
 pub mod call;
 pub mod event;
 pub mod facts;
-mod output;
+pub mod output;
 pub mod patch;
 pub mod redact;
 pub mod reply;

@@ -31,7 +31,7 @@ fn each<'v>(value: &'v Value, told: &mut dyn FnMut(&'v str)) {
 }
 
 /// The same value with marks for secrets, whose places count in the joined text; none when a place is in no text of it.
-pub(crate) fn without(value: &Value, secrets: &[Secret]) -> Option<Value> {
+pub fn without(value: &Value, secrets: &[Secret]) -> Option<Value> {
     let mut parts: Vec<(usize, usize, &str)> =
         secrets.iter().map(|secret| (secret.start, secret.end, secret.format.as_str())).collect();
     parts.sort_unstable();

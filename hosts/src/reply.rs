@@ -39,7 +39,7 @@ pub struct Answer {
     pub findings: Vec<Finding>,
     /// Secrets in what the tool gave back that are refused.
     pub secrets: Vec<Secret>,
-    /// Nothing but those is refused.
+    /// No line refuses anything but those.
     pub only_secrets: bool,
 }
 
@@ -79,7 +79,7 @@ impl Answer {
     }
 
     /// That secrets were taken out of what a tool gave back, and why.
-    pub(crate) fn redacted(&self) -> String {
+    pub fn redacted(&self) -> String {
         let mut formats: Vec<&str> = self.secrets.iter().map(|secret| secret.format.as_str()).collect();
         formats.sort_unstable();
         formats.dedup();

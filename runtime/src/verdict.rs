@@ -136,7 +136,7 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Every secret of the formats that were found in what a tool gave back and refused.
     pub secrets: Vec<Secret>,
-    /// Without those nothing would be refused.
+    /// No line refuses anything but those.
     pub only_secrets: bool,
 }
 

@@ -40,7 +40,7 @@ impl Proxy {
         let yes = matches!(said, Said::Approved(_) | Said::Granted(..));
         let digest = policy_approvals::digest(&question.shown);
         let ruling = self.judge.again(question, said);
-        if yes && matches!(ruling, Ruling::Go) {
+        if yes && matches!(ruling, Ruling::Go(_)) {
             self.flight().approve(id, Approved::now(digest));
         }
         ruling

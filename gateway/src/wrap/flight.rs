@@ -3,6 +3,8 @@
 //! INVARIANT: an id stands for one request at a time; bounded.
 
 use crate::wrap::chain::Approved;
+use crate::wrap::gate::Asked;
+use crate::wrap::given::{ROOM, size};
 use crate::wrap::message::Id;
 use crate::wrap::pinned::Cursor;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 const MOST: usize = 16 * 1024;
 
 /// A request of the client.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Open {
     /// Its method.
     pub(crate) method: String,
@@ -21,8 +23,17 @@ pub(crate) struct Open {
     pub(crate) cursor: Option<Cursor>,
     /// A person approved it.
     pub(crate) approved: Option<Approved>,
+    /// What it asks for, when its answer is looked at, and the bytes of that.
+    pub(crate) asked: Option<Box<Asked>>,
+    bytes: usize,
+    /// For one about a task: which.
+    pub(crate) task: Option<String>,
     /// The client heard under this token that it waited.
     token: Option<Id>,
+    /// It stays open, and its client hears when the list of tools changes.
+    hears: bool,
+    /// The client took it back when it was with the server: there may be no answer.
+    dropped: bool,
     stage: Stage,
 }
 
@@ -45,7 +56,12 @@ impl Open {
             modern,
             cursor: None,
             approved: None,
+            asked: None,
+            bytes: 0,
+            task: None,
             token: None,
+            hears: false,
+            dropped: false,
             stage: Stage::Held,
         }
     }
@@ -54,6 +70,11 @@ impl Open {
     pub(crate) fn at(self, cursor: Option<Cursor>) -> Open {
         Open { cursor, ..self }
     }
+
+    /// About this task.
+    pub(crate) fn about(self, task: Option<String>) -> Open {
+        Open { task, ..self }
+    }
 }
 
 /// All that is in flight.
@@ -61,8 +82,10 @@ impl Open {
 pub(crate) struct Flight {
     client: HashMap<Id, Open>,
     /// Requests of the server that went to the client.
-    pub(crate) server: HashSet<Id>,
+    server: HashSet<Id>,
     waiting: usize,
+    /// Bytes of all that is asked for whose answers are looked at.
+    bytes: usize,
     /// Questions whose calls are not carried out or answered yet.
     asking: usize,
     /// Of tokens under which we said something: our last value, and how many requests have it.
@@ -74,6 +97,12 @@ pub(crate) struct Flight {
 impl Flight {
     /// Notes a request of the client.
     pub(crate) fn enter(&mut self, id: Id, open: Open) -> Result<(), &'static str> {
+        if self.client.len() >= MOST {
+            let dropped = self.client.iter().filter(|(_, open)| open.dropped).map(|(id, _)| id.clone());
+            for id in dropped.collect::<Vec<_>>() {
+                self.remove(&id);
+            }
+        }
         if self.client.len() >= MOST {
             return Err("too many requests wait for their answer");
         }
@@ -89,6 +118,21 @@ impl Flight {
         if let Some(open) = self.client.get_mut(id) {
             open.approved = Some(approved);
         }
+    }
+
+    /// Keeps what a request asks for until its answer comes.
+    pub(crate) fn keep(&mut self, id: &Id, asked: Box<Asked>) -> Result<(), &'static str> {
+        let bytes = size(&asked);
+        if self.bytes + bytes > ROOM {
+            return Err(
+                "the calls that wait for their answer hold too much; call it again when they are answered",
+            );
+        }
+        if let Some(open) = self.client.get_mut(id) {
+            self.bytes += bytes;
+            (open.bytes, open.asked) = (bytes, Some(asked));
+        }
+        Ok(())
     }
 
     /// The next value that the client hears under the token of a request.
@@ -110,6 +154,7 @@ impl Flight {
 
     fn remove(&mut self, id: &Id) -> Option<Open> {
         let open = self.client.remove(id)?;
+        self.bytes = self.bytes.saturating_sub(open.bytes);
         self.forget(open.token.as_ref());
         Some(open)
     }
@@ -121,6 +166,42 @@ impl Flight {
             if *requests == 0 {
                 self.progress.remove(token);
             }
+        }
+    }
+
+    /// Notes a request of the server that goes to the client.
+    pub(crate) fn ask(&mut self, id: &Id) -> Result<(), &'static str> {
+        if self.server.len() >= MOST {
+            return Err("too many requests wait for their answer");
+        }
+        if !self.server.insert(id.clone()) {
+            return Err("the id is still in flight");
+        }
+        Ok(())
+    }
+
+    /// The client answers a request of the server; whether there was one.
+    pub(crate) fn replied(&mut self, id: &Id) -> bool {
+        self.server.remove(id)
+    }
+
+    /// The server says that it tells of changes under an open request.
+    pub(crate) fn hear(&mut self, id: &Id) -> bool {
+        let open = self.client.get_mut(id);
+        let open = open.filter(|open| open.method == "subscriptions/listen" && open.stage == Stage::Sent);
+        open.map(|open| open.hears = !open.dropped).is_some()
+    }
+
+    /// The open requests under which the client hears of changes.
+    pub(crate) fn hearing(&self) -> Vec<Id> {
+        self.client.iter().filter(|(_, open)| open.hears).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The server takes a request back, its own or one that stays open.
+    pub(crate) fn withdraw(&mut self, id: &Id) {
+        self.server.remove(id);
+        if let Some(open) = self.client.get_mut(id).filter(|open| open.method == "subscriptions/listen") {
+            (open.hears, open.dropped) = (false, true);
         }
     }
 
@@ -176,7 +257,11 @@ impl Flight {
                 open.stage = Stage::Cancelled;
                 true
             }
-            _ => false,
+            Some(open) => {
+                (open.hears, open.dropped) = (false, true);
+                false
+            }
+            None => false,
         }
     }
 
@@ -244,6 +329,27 @@ mod tests {
         );
         assert_eq!((flight.answer(&one), flight.drain()), (None, vec![text.clone()]));
         assert!(!flight.leave(&text), "it was answered with all the others");
+    }
+
+    #[test]
+    fn what_was_taken_back_makes_room_and_hears_of_nothing() {
+        let mut flight = Flight::default();
+        let id = |n: usize| Id::Number(n.to_string());
+        for n in 0..MOST {
+            flight.enter(id(n), Open::of("subscriptions/listen", true)).unwrap();
+            flight.sent(&id(n));
+        }
+        let more = |flight: &mut Flight| flight.enter(id(MOST), Open::of("ping", false));
+        assert!(
+            more(&mut flight).is_err() && flight.hear(&id(1)) && flight.hear(&id(2)) && flight.hear(&id(3))
+        );
+        assert!(!flight.cancel(&id(1)) && !flight.hear(&id(MOST)));
+        flight.withdraw(&id(2));
+        assert_eq!(flight.hearing(), vec![id(3)]);
+        assert!(more(&mut flight).is_ok() && flight.answer(&id(1)).is_none() && !flight.hear(&id(MOST)));
+        assert!((0..MOST).all(|n| flight.ask(&id(n)).is_ok()) && flight.ask(&id(MOST)).is_err());
+        flight.withdraw(&id(7));
+        assert!(!flight.replied(&id(7)) && flight.replied(&id(8)) && flight.ask(&id(9)).is_err());
     }
 
     #[test]

@@ -72,6 +72,17 @@ pub(crate) fn begin(result: &str) -> Result<Begin, String> {
     Ok(Begin { instructions, tells })
 }
 
+/// The open request under which a server says that it tells when the list of tools changes.
+pub(crate) fn acknowledged(message: &Message<'_>) -> Option<Id> {
+    let inside = |text: &'_ str, key: &str| -> Option<String> {
+        let own = json::members(text).ok()?.into_iter().find(|own| own.key == key)?;
+        text.get(own.value).map(str::to_owned)
+    };
+    let told = inside(message.param("notifications")?, "toolsListChanged")?;
+    let id = inside(message.param("_meta")?, "io.modelcontextprotocol/subscriptionId")?;
+    Id::of(&id).filter(|_| told == "true")
+}
+
 /// Whether a request is one of the stateless era: it carries its version.
 pub(crate) fn is_modern(message: &Message<'_>) -> bool {
     let Some(meta) = message.param("_meta") else { return false };

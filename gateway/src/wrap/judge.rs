@@ -3,9 +3,12 @@
 //! INVARIANT: questions are decided one after the other, with the files as they are then; a call is let go only when its line is
 //! written, or it only reads. When the thread is gone everything is denied.
 
+mod results;
+
 use crate::mcp::sessions::Record;
 use crate::wrap::ask::{Person, Said};
 use crate::wrap::gate::{Asked, Form};
+use crate::wrap::given::Given;
 use crate::wrap::inside::Begin;
 use crate::wrap::listed::Listed;
 use crate::wrap::notice::{AGAIN, Notices, Told};
@@ -23,6 +26,7 @@ use policy_hosts::audit::Trail;
 use policy_hosts::call::Call;
 use policy_hosts::reply::{self, for_model};
 use policy_runtime::verdict::{Decision, Step};
+use serde_json::Value;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -59,7 +63,8 @@ pub(crate) struct Setting {
 /// What becomes of a request.
 #[derive(Debug, Clone)]
 pub(crate) enum Ruling {
-    Go,
+    /// With the request when its answer is looked at.
+    Go(Option<Box<Asked>>),
     Deny(String),
     /// A person decides.
     Ask(Box<Question>),
@@ -82,8 +87,12 @@ enum Work {
     Decide(Asked, Option<Counted>, Sender<Ruling>),
     /// A person said something: decides again.
     Again(Box<Question>, Said, Sender<Ruling>),
+    /// What was given back.
+    Given(Option<Asked>, Value, Sender<Given>),
     List(Page, Sender<Result<Vec<bool>, String>>),
     Begins(Begin, Sender<bool>),
+    /// The client hears of changes.
+    Hears,
 }
 
 /// The way to the thread.
@@ -116,6 +125,15 @@ impl Judge {
         self.rule(|back| Work::Again(question, said, back))
     }
 
+    /// What becomes of what a request of before gave back; none: it is not known which.
+    pub(crate) fn given(&self, asked: Option<Asked>, output: Value) -> Given {
+        let (back, answer) = channel();
+        let sent = self.sender.send(Work::Given(asked, output, back));
+        let gone =
+            || Given::Withheld("policy: the deciding thread has failed; restart the server".to_owned());
+        sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(gone)
+    }
+
     /// Which of the tools of this page are hidden: those that are never let through, and those that are not as they were pinned.
     pub(crate) fn list(&self, page: Page) -> Result<Vec<bool>, String> {
         let (back, answer) = channel();
@@ -123,6 +141,12 @@ impl Judge {
         let sent = self.sender.send(Work::List(page, back));
         // They stay in the list, where a call is denied.
         sent.ok().and_then(|()| answer.recv().ok()).unwrap_or_else(|| Ok(vec![false; count]))
+    }
+
+    /// Notes that the client hears when the list of tools changes.
+    pub(crate) fn hears(&self) {
+        // A thread that is gone says so with the next call.
+        let _ = self.sender.send(Work::Hears);
     }
 
     /// Notes how the server begins; whether its instructions are withheld.
@@ -159,8 +183,8 @@ struct Worker {
     listed: Listed,
     /// How many calls a person was asked about.
     asked: u64,
-    /// Blocks that look at results were looked for.
-    unheld: bool,
+    /// The policies that held last, and whether they look at what is given back.
+    looks: (Vec<Rc<Layer>>, bool),
 }
 
 fn work(setting: Setting, questions: &Receiver<Work>) {
@@ -174,7 +198,7 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
         notices: Notices::default(),
         listed: Listed::default(),
         asked: 0,
-        unheld: false,
+        looks: (Vec::new(), false),
     };
     loop {
         // While there is an error to take back, files are looked at without a call too.
@@ -200,9 +224,13 @@ fn work(setting: Setting, questions: &Receiver<Work>) {
             Work::Again(question, said, back) => {
                 let _ = back.send(worker.again(*question, said));
             }
+            Work::Given(asked, output, back) => {
+                let _ = back.send(worker.given(asked, output));
+            }
             Work::List(page, back) => {
                 let _ = back.send(worker.list(page));
             }
+            Work::Hears => worker.listed.tells = true,
             Work::Begins(begin, back) => {
                 let _ = back.send(worker.begins(begin));
             }
@@ -332,13 +360,7 @@ impl Worker {
     fn judged(&mut self, asked: &Asked, call: &Call, counted: &Counted) -> Answer {
         let mut answer = self.engine().decide_again(call, counted);
         self.notices.look(&answer.layers, &self.setting.folders);
-        if !std::mem::replace(&mut self.unheld, true)
-            && let Some(block) = of_results(&answer)
-        {
-            super::complain(&format!(
-                "policy wrap: `{block}` looks at what tools give back, which is held in hooks alone, not here"
-            ));
-        }
+        self.look(&answer.layers);
         settle(&mut answer, asked);
         let Setting { pinned, asker, .. } = &mut self.setting;
         pinned.refresh();
@@ -388,7 +410,7 @@ impl Worker {
         }
         let told = reply::Answer::from(&answer.verdict);
         match answer.verdict.decision.without_host() {
-            Decision::Allow => Ruling::Go,
+            Decision::Allow => Ruling::Go(self.looks.1.then(|| Box::new(asked))),
             Decision::Ask => {
                 self.engine().read_texts(call, &mut answer);
                 let shown = question::of(&self.setting.asker, call, &answer);
@@ -404,18 +426,6 @@ impl Worker {
 /// Of a call whose first line has this name; none: it has no line yet.
 fn trail(call: String) -> Trail {
     Trail { asked: !call.is_empty(), call, ..Trail::default() }
-}
-
-/// The name of a block of a person's own that looks at results.
-fn of_results(answer: &Answer) -> Option<String> {
-    answer.layers.iter().find_map(|layer| {
-        let table = layer.table.as_ref().ok()?.table().ok()?;
-        (0..table.blocks()).filter_map(|number| table.block(number).ok()).find_map(|block| {
-            let events = table.events_of(&block).ok()?;
-            let own = !block.name.starts_with("std/");
-            (own && events.contains(&"post_tool_use")).then(|| block.name.to_owned())
-        })
-    })
 }
 
 /// What a model reads of a denial; `later` the same call may get another answer.

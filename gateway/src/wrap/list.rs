@@ -43,7 +43,7 @@ fn entries(result: &str) -> Result<Vec<(std::ops::Range<usize>, &str)>, String> 
     Ok(all.collect())
 }
 
-/// The result without the tools at these places.
+/// The result without the tools at these places; what a policy took from it is for nobody else to keep.
 pub(crate) fn without(result: &str, gone: &[bool]) -> Result<String, String> {
     let all = entries(result)?;
     let kept: Vec<&str> = all
@@ -55,7 +55,15 @@ pub(crate) fn without(result: &str, gone: &[bool]) -> Result<String, String> {
     let (Some((first, _)), Some((last, _))) = (all.first(), all.last()) else { return Ok(result.to_owned()) };
     let before = result.get(..first.start).unwrap_or_default();
     let behind = result.get(last.end..).unwrap_or_default();
-    Ok([before, &kept.join(","), behind].concat())
+    let without = [before, &kept.join(","), behind].concat();
+    let scope = members(&without)?.into_iter().find(|member| member.key == "cacheScope");
+    Ok(match scope.map(|scope| scope.value) {
+        Some(range) => {
+            let behind = without.get(range.end..).unwrap_or_default();
+            [without.get(..range.start).unwrap_or_default(), r#""private""#, behind].concat()
+        }
+        None => without,
+    })
 }
 
 #[cfg(test)]
@@ -75,6 +83,8 @@ mod tests {
         );
         assert_eq!(without(list, &[true; 3]).unwrap(), r#"{"nextCursor":"c", "tools": [  ],"_meta":{}}"#);
         assert_eq!(without(r#"{"tools":[]}"#, &[]).unwrap(), r#"{"tools":[]}"#);
+        let cached = r#"{"cacheScope": "public","tools":[{"name":"a"}],"ttlMs":1}"#;
+        assert_eq!(without(cached, &[true]).unwrap(), r#"{"cacheScope": "private","tools":[],"ttlMs":1}"#);
     }
 
     #[test]

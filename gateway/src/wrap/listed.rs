@@ -34,9 +34,6 @@ impl Listed {
         layers: Vec<Rc<Layer>>,
         pinned: &Pinned,
     ) {
-        if !self.tells {
-            return;
-        }
         if first {
             self.tools.clear();
         }

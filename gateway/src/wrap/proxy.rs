@@ -10,6 +10,7 @@ use crate::wrap::elicit::{Back, Forms, short};
 use crate::wrap::flight::{Flight, Open};
 use crate::wrap::frame::{self, Frame, Frames};
 use crate::wrap::gate::{Asked, Form, of_client, of_server};
+use crate::wrap::given::Tasks;
 use crate::wrap::inside::{Begin, begin, is_modern, progress_token, requests_inside, state_wanted};
 use crate::wrap::json::{cut, string};
 use crate::wrap::judge::{Judge, Ruling};
@@ -20,6 +21,7 @@ use crate::wrap::{complain, list, progress, reply};
 use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::process::ChildStdin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -39,6 +41,10 @@ pub(crate) struct Proxy {
     refusals: Refusals,
     /// Approved calls that the client makes again.
     chains: Chains,
+    /// The client was promised to hear of changes when it began.
+    promised: AtomicBool,
+    /// Calls that go on as tasks, when what they give back is looked at.
+    pub(super) tasks: Mutex<Tasks>,
 }
 
 impl Proxy {
@@ -59,6 +65,8 @@ impl Proxy {
             answered: Condvar::new(),
             refusals,
             chains: Chains::default(),
+            promised: AtomicBool::new(false),
+            tasks: Mutex::default(),
         }
     }
 
@@ -73,7 +81,13 @@ impl Proxy {
     /// Tells the client that the list of tools has changed, each time that one comes.
     pub(crate) fn tell_changes(&self, changes: &Receiver<()>) {
         for () in changes {
-            self.to_client(reply::LIST_CHANGED);
+            if self.promised.load(Ordering::Relaxed) {
+                self.to_client(reply::LIST_CHANGED);
+            }
+            let hearing = self.flight().hearing();
+            for id in hearing {
+                self.to_client(&reply::list_changed_under(&id));
+            }
         }
     }
 
@@ -186,7 +200,7 @@ impl Proxy {
             Kind::Response(id) if self.forms.as_ref().is_some_and(|forms| forms.answers(&id, &message)) => {}
             Kind::Response(id) => {
                 // ORDER: nothing is written under the lock, so that a server that does not read stops nobody else.
-                let asked = self.flight().server.remove(&id);
+                let asked = self.flight().replied(&id);
                 if asked {
                     self.to_server(message.text);
                 } else {
@@ -205,7 +219,8 @@ impl Proxy {
             forms.begins(message);
         }
         let cursor = message.param("cursor").filter(|_| method == "tools/list").and_then(Cursor::of);
-        let taken = self.flight().enter(id.clone(), Open::of(method, modern).at(cursor));
+        let task = message.param("taskId").filter(|_| method.starts_with("tasks/")).and_then(string);
+        let taken = self.flight().enter(id.clone(), Open::of(method, modern).at(cursor).about(task));
         if let Err(why) = taken {
             return self.to_client(&reply::error(Some(&id), -32600, why));
         }
@@ -280,7 +295,10 @@ impl Proxy {
     /// What becomes of a request when nobody is asked any more.
     pub(super) fn carry_out(&self, id: &Id, form: Form, ruling: Ruling, text: &str, modern: bool) {
         match ruling {
-            Ruling::Go => self.pass(id, text),
+            Ruling::Go(asked) => match asked.map_or(Ok(()), |asked| self.flight().keep(id, asked)) {
+                Ok(()) => self.pass(id, text),
+                Err(why) => self.deny(id, form, &format!("policy: {why}"), modern),
+            },
             Ruling::Deny(why) => self.deny(id, form, &why, modern),
             Ruling::Ask(again) => self.deny(id, form, &format!("policy: {}", again.reason), modern),
         }
@@ -357,7 +375,15 @@ impl Proxy {
                 self.response(&id, &open, &message);
             }
             Kind::Request(id, method) => self.request_of_server(id, &method, &message),
+            Kind::Notification(method) if method.starts_with("notifications/tasks") => {
+                match self.told_of_task(&message) {
+                    Ok(None) => self.to_client(message.text),
+                    Ok(Some(text)) => self.to_client(&text),
+                    Err(why) => complain(&format!("policy wrap: `{method}` was dropped: {why}")),
+                }
+            }
             Kind::Notification(method) => {
+                self.note(&method, &message);
                 let token = progress::token(&method, &message);
                 let told = token.and_then(|token| self.flight().told(&token));
                 let raised = told.and_then(|told| progress::raised(&message, told));
@@ -392,6 +418,14 @@ impl Proxy {
                 _ => self.to_client(&reply::error(Some(id), -32603, &why)),
             };
         }
+        let text = match self.given_back(open, message) {
+            Ok(None) => text,
+            Ok(Some(changed)) => Cow::Owned(changed),
+            Err(why) if open.asked.as_ref().is_some_and(|asked| asked.form == Form::Tool) => {
+                return self.to_client(&reply::denied(id, &why, open.modern));
+            }
+            Err(why) => return self.to_client(&reply::error(Some(id), -32603, &why)),
+        };
         if let Some(approved) = open.approved
             && let Some(state) = state_wanted(result)
         {
@@ -418,6 +452,7 @@ impl Proxy {
         let Begin { instructions, tells } =
             begin(result).map_err(|why| format!("how the server begins cannot be read: {why}"))?;
         let tells = tells && open.method == "initialize";
+        self.promised.fetch_or(tells, Ordering::Relaxed);
         match self.judge.begins(Begin { instructions, tells }) {
             true => {
                 cut(result, "instructions").map(Some).ok_or("its instructions cannot be taken out".to_owned())
@@ -435,7 +470,7 @@ impl Proxy {
             }
         };
         asked.into_iter().find_map(|asked| match self.judge.decide(asked) {
-            Ruling::Go => None,
+            Ruling::Go(_) => None,
             Ruling::Deny(why) => Some(why),
             Ruling::Ask(question) => Some(format!("policy: {}", question.reason)),
         })
@@ -449,13 +484,14 @@ impl Proxy {
             Err(why) => return refuse(&why),
         };
         match asked.map(|asked| self.judge.decide(asked)) {
-            None | Some(Ruling::Go) => {}
+            None | Some(Ruling::Go(_)) => {}
             Some(Ruling::Deny(why)) => return refuse(&why),
             // The client's own person answers forms; what needs ours is not for a server to wait for.
             Some(Ruling::Ask(question)) => return refuse(&question.reason),
         }
-        if !self.flight().server.insert(id.clone()) {
-            return refuse("the id is still in flight");
+        let taken = self.flight().ask(&id);
+        if let Err(why) = taken {
+            return refuse(why);
         }
         self.to_client(message.text);
     }

@@ -9,6 +9,14 @@ use serde_json::json;
 /// That other tools are listed now.
 pub(crate) const LIST_CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
 
+/// The same, for a client that hears of it under an open request.
+pub(crate) fn list_changed_under(id: &Id) -> String {
+    let id = id.json();
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}}}"#
+    )
+}
+
 /// A message that the proxy could not take.
 pub(crate) fn error(id: Option<&Id>, code: i32, why: &str) -> String {
     let id = id.map_or("null".to_owned(), Id::json);

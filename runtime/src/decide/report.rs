@@ -116,7 +116,7 @@ pub(super) struct Report {
     most: usize,
     /// Formats of secrets in what a tool gave back that are refused.
     formats: BTreeSet<u32>,
-    /// Something else is refused.
+    /// A line refuses something else.
     refused: bool,
 }
 
@@ -154,7 +154,8 @@ impl Report {
         if found.decision == Decision::Deny {
             match found.spot.format.checked_sub(1) {
                 Some(format) => drop(self.formats.insert(format)),
-                None => self.refused = true,
+                // The default speaks of calls, not of what they gave back.
+                None => self.refused |= found.class != Class::Default,
             }
         }
         if self.best.as_ref().is_none_or(|best| found.outranks(best)) {
@@ -241,7 +242,7 @@ impl Report {
             steps,
             findings,
             secrets: Vec::new(),
-            only_secrets: !self.refused && !self.formats.is_empty(),
+            only_secrets: !self.refused,
         })
     }
 }

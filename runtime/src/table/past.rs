@@ -103,7 +103,8 @@ impl<'a> Table<'a> {
     }
 
     /// How many facts of the past there are.
-    pub(crate) fn pasts(&self) -> u32 {
+    #[must_use]
+    pub fn pasts(&self) -> u32 {
         self.rows(Section::Pasts).len()
     }
 
