@@ -5,6 +5,7 @@
 
 mod address;
 mod call;
+pub mod ledger;
 mod money;
 mod network;
 mod payment;
