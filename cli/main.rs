@@ -33,7 +33,7 @@ fn main() -> ExitCode {
             &words,
             flavor,
             &policy_engine::work::Here,
-            &policy_state::Sqlite,
+            &policy_ledger::Kept,
             &policy_gateway::hooked::AtThePage,
         );
     }

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &McpArgs, context: &Context) -> Outcome {
             Flavor::AgentFirewall => Default_::AgentFirewall,
         },
         label: args.label.clone(),
-        record: Some(&policy_state::Sqlite),
+        record: Some(&policy_ledger::Kept),
     };
     serve(start).map_err(Failure::usage).map(|()| OK)
 }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: WrapArgs, context: &Context) -> Outcome {
         },
         audit_named: args.audit.is_some() || context.flavor == Flavor::AgentFirewall,
         folders,
-        store: Some(&policy_state::Sqlite),
+        store: Some(&policy_ledger::Kept),
         name: args.name,
         audit,
         ask: match args.ask {

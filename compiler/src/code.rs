@@ -71,9 +71,7 @@ codes! {
     NotYetAssert = "policy::lower::not-yet-assert", "This version cannot prove an `assert`.";
     NotYetCondition = "policy::lower::not-yet-condition", "This version cannot enforce a condition on the hour or the fence.";
     NotYetGiven = "policy::lower::not-yet-given", "This version cannot set up a file for a test.";
-    NotYetLimit = "policy::lower::not-yet-limit", "This version cannot enforce a limit on payments.";
     NotYetObligation = "policy::lower::not-yet-obligation", "This version cannot file content for review.";
-    NotYetPayment = "policy::lower::not-yet-payment", "This version cannot enforce this test of a payee.";
     OnlyTwice = "policy::lower::only-twice", "A block has two `only` lines of one kind.";
     PipeInAllow = "policy::lower::pipe-in-allow", "A grant names one plain command.";
     ProjectFolder = "policy::lower::project-folder", "A project names folders below the project.";

@@ -3,7 +3,7 @@
 //! INVARIANT: nothing here needs a name to be looked up; everything is in the order in which it is emitted, so
 //! the same policy gives the same bytes.
 
-pub use policy_runtime::outside::{Measure, PastKind};
+pub use policy_runtime::outside::{By, Measure, PastKind};
 pub use policy_runtime::table::{BlockKind, Kind, Verb};
 
 /// Index into [`Policy::scopes`].
@@ -194,6 +194,8 @@ pub struct Tail {
     pub limit: Option<Limit>,
     /// `when session …`, `unless session …`.
     pub condition: Option<Condition>,
+    /// `unless hours …`, `when hours …`: whether the line holds outside of them.
+    pub hours: Option<(bool, String)>,
     /// `then flag session`.
     pub flags: bool,
 }
@@ -207,8 +209,8 @@ pub struct Limit {
     pub over: u32,
     /// How far back.
     pub window: Window,
-    /// Each tool is counted by itself.
-    pub by_tool: bool,
+    /// For whom it is counted.
+    pub by: By,
     /// The name of the count in the record of a session.
     pub key: u64,
     /// The window as it is said; of money its name.

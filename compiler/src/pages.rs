@@ -273,7 +273,8 @@ impl Page<'_> {
             | Item::Severity { .. }
             | Item::Use { .. }
             | Item::Set { .. }
-            | Item::Asset { .. } => "setting".to_owned(),
+            | Item::Asset { .. }
+            | Item::Payee { .. } => "setting".to_owned(),
         };
         let span = span_of(item);
         let lines = self.lines(span, span);
@@ -302,6 +303,7 @@ fn span_of(item: &Item) -> Span {
         | Item::Use { span, .. }
         | Item::Set { span, .. }
         | Item::Asset { span, .. }
+        | Item::Payee { span, .. }
         | Item::List { span, .. }
         | Item::Secret { span, .. }
         | Item::Project { span, .. } => *span,

@@ -9,7 +9,7 @@ mod sets;
 use crate::code::{Code, Sink};
 use crate::expect::{Before, ExpectCase};
 use crate::ir;
-use crate::lists::Lists;
+use crate::lists::{Lists, Quoted};
 use crate::lower::{self, payment::Asset};
 use crate::resolve::{Resolved, Unit, UnitKind, project_folders};
 use policy_grammar::ast;
@@ -109,6 +109,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) expects: Vec<ExpectCase>,
     /// Tokens by their name, one on each network.
     pub(crate) assets: BTreeMap<String, Vec<Asset>>,
+    /// Addresses of payees by their name.
+    pub(crate) payees: BTreeMap<String, Vec<String>>,
     sets: BTreeMap<&'a str, SetItem<'a>>,
     /// Names that are taken, each with the tools of the guards that share it.
     names: BTreeMap<(usize, Vec<String>, String), Taken<'a>>,
@@ -236,6 +238,12 @@ impl<'a> Plan<'a> {
                 ast::Item::Asset { span, .. } if around.in_project => in_project("asset", *span, sink),
                 // Trust is not needed: it is a name for the lines of this layer, and those only tighten.
                 ast::Item::Asset { symbol, id, decimals, .. } => self.asset(symbol, id, decimals, sink),
+                ast::Item::Payee { span, .. } if around.in_project => in_project("payee", *span, sink),
+                // As with assets.
+                ast::Item::Payee { name, addresses, .. } => {
+                    let all = lists.patterns(around.file, addresses, sink);
+                    self.payee(name, all, sink);
+                }
                 ast::Item::Program(program) if around.in_project => {
                     in_project("program", program.span, sink);
                 }
@@ -269,6 +277,35 @@ impl<'a> Plan<'a> {
             ),
             None => all.push(asset),
         }
+    }
+
+    fn payee(&mut self, name: &ast::Text, all: Vec<Quoted>, sink: &mut Sink) {
+        if lower::payment::PAYEE_TESTS.contains(&name.node.as_str()) {
+            return sink.push(
+                Code::BadPayment
+                    .error(format!("`{}` is a test of a payee", name.node), name.span, "not a name")
+                    .with_help("give the payee another name"),
+            );
+        }
+        if self.payees.contains_key(&name.node) {
+            return sink.push(
+                Code::BadPayment
+                    .error(format!("payee `{}` exists twice", name.node), name.span, "named before")
+                    .with_help("give it a name of its own, or write both addresses behind one name"),
+            );
+        }
+        let mut own = Vec::new();
+        for Quoted { text, span } in all {
+            match lower::payment::address(&text) {
+                Ok(address) => own.push(address.text().to_owned()),
+                Err(bad) => sink.push(
+                    Code::BadPayment
+                        .error(format!("`{text}` is no address"), span, "cannot be")
+                        .with_help(bad.to_string()),
+                ),
+            }
+        }
+        self.payees.insert(name.node.clone(), own);
     }
 
     /// Whether a setting of a file counts here; says why when not.

@@ -9,6 +9,7 @@ use crate::feeds::Feeds;
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::{self, Care};
 use crate::past::{self, Asking, Counted, Entry, Keeper, Store};
+use crate::paying::{self, Paying, Purse, Unpaid};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
@@ -173,16 +174,79 @@ impl Engine {
 
     /// Decides one call that may have been counted before: what it was counted for stays as it was told, the rest is asked anew.
     pub fn decide_again(&mut self, call: &Call, counted: &Counted) -> Answer {
+        match self.store {
+            Some(store) => self.decide_paying(call, counted, store),
+            None => self.decide_without(call, counted),
+        }
+    }
+
+    /// Decides without a ledger of payments.
+    pub(crate) fn decide_without(&mut self, call: &Call, counted: &Counted) -> Answer {
+        self.decide_in(call, counted, None)
+    }
+
+    /// Decides inside of a check of a payment, or without one.
+    pub(crate) fn decide_in(&mut self, call: &Call, counted: &Counted, purse: Option<Purse<'_>>) -> Answer {
+        self.decide_once(call, counted, purse, true).0
+    }
+
+    /// Decides with the ledger when a policy asks it: in a check of its own then.
+    fn decide_paying(&mut self, call: &Call, counted: &Counted, store: &'static dyn Store) -> Answer {
+        // Without one first: most calls pay nothing, and no ledger is opened for them.
+        let (first, wants) = self.decide_once(call, counted, None, false);
+        if !wants {
+            return first;
+        }
+        let ledger = match store.ledger(&self.folders.state) {
+            Ok(ledger) => ledger,
+            Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },
+        };
+        let how = Paying { makes: true, now: now_ms(), ..Paying::default() };
+        let done = match self.looking {
+            // To look would make it.
+            true if ledger.is_new() => {
+                let payee = paying::payee(call);
+                let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+                return self.decide_in(call, counted, Some(purse));
+            }
+            true => self.look_at_payment(call, ledger.as_ref(), &how),
+            false => self.pay(call, ledger.as_ref(), &how, counted).map(|(answer, _)| answer),
+        };
+        match done {
+            Ok(answer) => answer,
+            // It asks already, or denies.
+            Err(Unpaid::None | Unpaid::Wrong(_)) => self.decide_without(call, counted),
+            Err(Unpaid::Fault(fault)) => {
+                Answer { verdict: refusal(&format!("do not pay: {fault}")), ..first }
+            }
+        }
+    }
+
+    fn decide_once(
+        &mut self,
+        call: &Call,
+        counted: &Counted,
+        purse: Option<Purse<'_>>,
+        last: bool,
+    ) -> (Answer, bool) {
         let _folders = open::remember_folders();
         let scene = self.scene(call);
-        let asking = Asking::new(self.keeper(), self.entry(call, &scene))
+        let mut asking = Asking::new(self.keeper(), self.entry(call, &scene))
             .with_feeds(Feeds::at(self.folders.config.join("feeds.json")))
+            .with_purse(purse)
             .with_counted(counted);
+        if matches!(self.keeper(), Keeper::Fresh) {
+            asking = asking.with_nothing_paid(call);
+        }
         let (mut answer, mut events) = self.judge(call, scene, &asking);
         // A page of a kept table was damaged: what it says is a refusal, but the policy is there to be compiled again.
         if self.layers.mend() {
             let scene = self.scene(call);
             (answer, events) = self.judge(call, scene, &asking);
+        }
+        if !last && asking.wants_ledger() && pays(&answer.facts) {
+            answer.counted = asking.counted();
+            return (answer, true);
         }
         let denied = answer.verdict.decision == Decision::Deny;
         if let Some(cause) = asking.record(call, denied, events, &answer.facts) {
@@ -191,7 +255,7 @@ impl Engine {
         self.suppress(&asking.entry, &mut answer.verdict);
         answer.ask_where_it_says();
         answer.counted = asking.counted();
-        answer
+        (answer, false)
     }
 
     /// Decides one call whose file holds this text now, whatever is on disk.
@@ -584,6 +648,15 @@ impl Resolver for Told<'_> {
     fn text(&self, _path: &Path) -> FileText {
         FileText::Text(self.0.to_owned())
     }
+}
+
+/// Whether a call holds a payment.
+fn pays(facts: &Facts) -> bool {
+    facts.args.iter().any(|arg| policy_runtime::payment::is_of_payment(&arg.name))
+}
+
+fn now_ms() -> u64 {
+    u64::try_from(now_ns() / 1_000_000).unwrap_or_default()
 }
 
 /// The UTC day, days since the epoch.

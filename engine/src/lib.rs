@@ -21,6 +21,7 @@ pub mod lock;
 pub mod open;
 pub mod past;
 pub mod patched;
+pub mod paying;
 pub mod places;
 pub mod programs;
 pub mod record;

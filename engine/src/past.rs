@@ -9,9 +9,12 @@ pub use memory::Memory;
 
 use crate::checks::Checks;
 use crate::feeds::Feeds;
+use crate::paying::{self, Purse, Wanted};
 use policy_hosts::call::Call;
+use policy_payments::ledger::Ledger;
 use policy_runtime::checksum;
 use policy_runtime::facts::{Access, Facts};
+use policy_runtime::hours::Hours;
 use policy_runtime::outside::{Adds, Answer, Event, Outside, PastKind, Question, Remark, Target};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -107,6 +110,14 @@ pub trait Store: Debug {
     /// # Errors
     /// As [`Store::ask`].
     fn suppress(&self, entry: &Entry, change: Suppress<'_>) -> Result<(), String>;
+
+    /// The ledger of payments in a folder of state.
+    ///
+    /// # Errors
+    /// When nobody here keeps one.
+    fn ledger(&self, _state: &Path) -> Result<Box<dyn Ledger>, String> {
+        Err("nobody here keeps a ledger of payments".to_owned())
+    }
 }
 
 /// The file of the record.
@@ -126,6 +137,12 @@ pub(crate) struct Asking<'a> {
     known: RefCell<Vec<(Question, Answer)>>,
     flags: RefCell<BTreeSet<String>>,
     feeds: Feeds,
+    /// The ledger of payments, inside of a check.
+    purse: Option<Purse<'a>>,
+    /// There is none, and it was asked.
+    wanted: Wanted,
+    /// Nothing was paid before; the payee.
+    payee: Option<Option<String>>,
 }
 
 /// What a call was counted for already: a call that waited for a person is decided once more, and counts once.
@@ -160,12 +177,69 @@ pub(crate) enum Keeper<'a> {
 
 impl<'a> Asking<'a> {
     pub(crate) fn new(store: Keeper<'a>, entry: Entry) -> Asking<'a> {
-        Asking { store, entry, known: RefCell::default(), flags: RefCell::default(), feeds: Feeds::default() }
+        Asking {
+            store,
+            entry,
+            known: RefCell::default(),
+            flags: RefCell::default(),
+            feeds: Feeds::default(),
+            purse: None,
+            wanted: Wanted::default(),
+            payee: None,
+        }
     }
 
     /// With what a feed tells.
     pub(crate) fn with_feeds(self, feeds: Feeds) -> Asking<'a> {
         Asking { feeds, ..self }
+    }
+
+    /// Of a call of no session: nothing was paid before.
+    pub(crate) fn with_nothing_paid(self, call: &Call) -> Asking<'a> {
+        Asking { payee: Some(paying::payee(call)), ..self }
+    }
+
+    /// Inside of a check of a payment.
+    pub(crate) fn with_purse(self, purse: Option<Purse<'a>>) -> Asking<'a> {
+        Asking { purse, ..self }
+    }
+
+    /// Whether the ledger of payments was asked for, and was not there.
+    pub(crate) fn wants_ledger(&self) -> bool {
+        self.wanted.get()
+    }
+
+    /// What the ledger says, where it is asked.
+    fn paid(&self, question: &Question) -> Option<Answer> {
+        match (question, &self.purse) {
+            (Question::Paid(paid), Some(purse)) => Some(purse.answer(paid)),
+            (Question::Paid(paid), None) => {
+                self.wanted.set();
+                Some(match &self.payee {
+                    Some(payee) => Purse { view: None, payee: payee.as_deref(), now: None }.answer(paid),
+                    None => Answer::Unknown("nobody here keeps a ledger of payments".to_owned()),
+                })
+            }
+            (Question::Hours(hours), _) => {
+                let now = self.purse.as_ref().and_then(|purse| purse.now).unwrap_or(self.entry.now_ms);
+                Some(match Hours::read(hours) {
+                    Ok(hours) => Answer::Happened(hours.hold(now)),
+                    Err(_) => Answer::Unknown("the hours of the policy cannot be read".to_owned()),
+                })
+            }
+            (Question::Happened { past, since: None, .. }, Some(purse)) if past.kind == PastKind::Flagged => {
+                match purse.view.map_or(Ok(false), |view| view.flagged()) {
+                    Ok(true) => Some(Answer::Happened(true)),
+                    Ok(false) => None,
+                    Err(fault) => Some(Answer::Unknown(fault.0)),
+                }
+            }
+            (Question::Happened { past, .. }, None) if past.kind == PastKind::Flagged => {
+                self.wanted.set();
+                None
+            }
+            _ => None,
+        }
     }
 
     /// Of a call that was counted before.
@@ -237,6 +311,11 @@ impl Outside for Asking<'_> {
         let mut known = self.known.borrow_mut();
         let mut fresh: Vec<Question> = Vec::new();
         for question in questions {
+            if !known.iter().any(|(old, _)| old == question)
+                && let Some(answer) = self.paid(question)
+            {
+                known.push((question.clone(), answer));
+            }
             let seen = |other: &Question| same(other, question);
             if !known.iter().any(|(old, _)| seen(old)) && !fresh.iter().any(seen) {
                 fresh.push(question.clone());
@@ -271,6 +350,9 @@ impl Outside for Asking<'_> {
 fn first(question: &Question) -> Answer {
     match question {
         Question::Happened { .. } => Answer::Happened(false),
+        Question::Paid(_) | Question::Hours(_) => {
+            Answer::Unknown("the record of a session does not know".to_owned())
+        }
         Question::Count { adds, .. } => Answer::Count(match adds {
             Adds::Values(values) => values.len() as u64,
             Adds::New(new) => u64::from(*new),

@@ -60,7 +60,7 @@ impl Before<'_> {
         // A second apart: nothing of a test is long ago.
         let now_ms = i64::try_from(number).unwrap_or(i64::MAX / 1000) * 1000;
         let entry = Entry { tool, call: digest, now_ms, session: "test".to_owned(), ..Entry::default() };
-        Asking::new(Keeper::Store(&self.memory), entry)
+        Asking::new(Keeper::Store(&self.memory), entry).with_nothing_paid(call)
     }
 
     /// Lets something happen: the call is judged, so that limits count it, and then it succeeds.

@@ -9,6 +9,7 @@ use crate::open::{Care, FileError};
 use crate::past::{Entry, Note, Store, Suppress, Told};
 use crate::sources::Loader;
 use crate::trust::Copy;
+use policy_payments::ledger::Ledger;
 use policy_runtime::outside::{Answer, Question};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -123,6 +124,10 @@ impl Store for Elsewhere {
     }
 
     fn suppress(&self, _entry: &Entry, _change: Suppress<'_>) -> Result<(), String> {
+        Elsewhere::need()
+    }
+
+    fn ledger(&self, _state: &Path) -> Result<Box<dyn Ledger>, String> {
         Elsewhere::need()
     }
 }

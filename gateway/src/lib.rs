@@ -10,5 +10,6 @@ pub mod approve;
 pub mod hooked;
 pub mod install;
 pub mod mcp;
+pub mod pay;
 pub mod pins;
 pub mod wrap;

@@ -142,6 +142,8 @@ pub enum Item {
     List { name: Text, members: Vec<Member>, bracketed: bool, span: Span },
     /// `asset USDC is "…" decimals 6`.
     Asset { symbol: Text, id: Text, decimals: Spanned<u32>, span: Span },
+    /// `payee shop is "0x…"`.
+    Payee { name: Text, addresses: List, span: Span },
     /// `secret NAME { … }`.
     Secret { name: Text, parts: Vec<SecretPart>, span: Span },
     /// `program NAMES { … }`.
@@ -371,7 +373,7 @@ pub enum Subject {
     /// `check NAME [with OPTION VALUE, …]`.
     Check { name: Text, options: Vec<CheckOption> },
     /// `payee "0x…"`.
-    Payee(List),
+    Payee(PatternList),
     /// `payee new, mismatch`.
     PayeeTest(Vec<Text>),
     /// `network "…"`.
@@ -381,7 +383,7 @@ pub enum Subject {
     /// `scheme exact`.
     Scheme(Names),
     /// `seller "…"`.
-    Seller(List),
+    Seller(PatternList),
     /// `call transfer`.
     Call(Names),
     /// `amount`, `calls`, … of a limit; the tally follows.

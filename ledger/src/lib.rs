@@ -5,6 +5,7 @@
 //! head that was written down beside it is a fault and never an empty ledger.
 
 mod head;
+mod kept;
 mod queue;
 mod rows;
 mod schema;
@@ -14,6 +15,8 @@ mod tests;
 mod text;
 mod view;
 
+pub use kept::Kept;
+
 use crate::rows::Held;
 use crate::view::Seen;
 use policy_payments::ledger::Content;
@@ -22,6 +25,7 @@ use policy_payments::ledger::{
     REVIEW_LASTS, Refused, Settled, Settlement, Status,
 };
 use rusqlite::{Connection, params};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -107,6 +111,12 @@ impl Sqlite {
         let head = head::read(folder).map_err(fault)?;
         if head > 0 && !self.file.exists() {
             return Err(fault(format!("`{}` is gone, and it held {head} changes", self.file.display())));
+        }
+        // Who may write everything is told no by nobody else.
+        if let Ok(found) = std::fs::symlink_metadata(&self.file)
+            && found.mode() & 0o200 == 0
+        {
+            return Err(fault(format!("`{}` is read-only", self.file.display())));
         }
         let say = |error: &rusqlite::Error| text::clause(error);
         let db = policy_state::sqlite::open(&self.file, &schema::SHAPE, PATIENCE, &say).map_err(fault)?;
@@ -202,8 +212,16 @@ impl Sqlite {
         let judged = judge(&view)?;
         self.step("after judging")?;
         if let Some(same) = same.filter(|_| judged.status != Status::Denied) {
-            if same.status == Status::ReviewPending {
-                return Ok(Checked::Known(same));
+            match (same.status, judged.status) {
+                // What it waited for is not asked any more.
+                (Status::ReviewPending, Status::Allowed) => {
+                    let seq = i64::try_from(same.seq).unwrap_or(i64::MAX);
+                    rows::set_status(open.db, seq, Status::ReviewExpired, open.now).map_err(sql)?;
+                    sums::release(open.db, seq).map_err(sql)?;
+                    return self.write(open, asked, judged).map(Checked::New);
+                }
+                (Status::ReviewPending, _) => return Ok(Checked::Known(same)),
+                _ => {}
             }
             rows::use_up(open.db, same.seq).map_err(sql)?;
             return Ok(Checked::Known(Decision { used: true, ..same }));
@@ -214,7 +232,9 @@ impl Sqlite {
     fn write(&self, open: &Open<'_>, asked: &Asked, judged: Judged) -> Result<Decision, Fault> {
         let sql = |error: rusqlite::Error| self.fault(&error);
         let id = rows::id().map_err(|error| Fault(format!("there are no random numbers: {error}")))?;
-        let expires = open.now.saturating_add(i64::try_from(self.review_lasts).unwrap_or(i64::MAX));
+        let expires = open
+            .now
+            .saturating_add(i64::try_from(judged.lasts.unwrap_or(self.review_lasts)).unwrap_or(i64::MAX));
         let seq = rows::insert(open.db, &id, asked, &judged, (open.now, expires)).map_err(sql)?;
         self.step("after decision")?;
         if matches!(judged.status, Status::Allowed | Status::ReviewPending) {
@@ -238,6 +258,11 @@ fn number(status: Status) -> i64 {
 }
 
 impl Ledger for Sqlite {
+    fn is_new(&self) -> bool {
+        let folder = self.file.parent();
+        !self.file.exists() && folder.is_none_or(|folder| head::read(folder) == Ok(0))
+    }
+
     fn check(&self, asked: &Asked, judge: &mut Judge<'_>) -> Result<Checked, Fault> {
         if asked.key.as_ref().is_some_and(|key| key.is_empty() || key.len() > MOST_KEY) {
             return Err(Fault(format!("the name of an attempt has 1 to {MOST_KEY} bytes")));

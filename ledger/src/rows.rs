@@ -133,12 +133,13 @@ pub(crate) fn by_seq(db: &Connection, seq: i64) -> Result<Option<Decision>> {
     one(db, "seq = ?1", &[&seq])
 }
 
-/// The same payment of the same session that waits, or was approved and not made yet.
+/// The same payment of the same session that waits, or was approved and not made yet; for a call that makes it, one that was asked
+/// about and allowed, too.
 pub(crate) fn open_of(db: &Connection, asked: &Asked, now: i64) -> Result<Option<Decision>> {
-    let condition = "fingerprint = ?1 AND session = ?2 AND status IN (2, 3)
-        AND (status = 2 OR used = 0 AND answered > ?3) ORDER BY status DESC, seq";
+    let condition = "fingerprint = ?1 AND session = ?2 AND status IN (0, 2, 3)
+        AND (status = 2 OR used = 0 AND answered > ?3) AND (status > 0 OR ?4) ORDER BY status DESC, seq";
     let fingerprint = asked.fingerprint.to_vec();
-    one(db, condition, &[&fingerprint, &asked.session, &now.saturating_sub(approval_lasts())])
+    one(db, condition, &[&fingerprint, &asked.session, &now.saturating_sub(approval_lasts()), &asked.makes])
 }
 
 pub(crate) fn recent(db: &Connection, most: usize) -> Result<Vec<Decision>> {
@@ -156,8 +157,8 @@ pub(crate) fn insert(
     let flows: Vec<Value> =
         asked.flows.iter().map(|flow| json!([flow.asset, flow.units.to_string()])).collect();
     let add = "INSERT INTO decision (id, session, beside, account, key, fingerprint, status, would, reasons, shown, tool, payee,
-        seller, page, url, text, flows, at, expires)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+        seller, page, url, text, flows, at, expires, answered, used)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?18, ?20)";
     db.prepare_cached(add)?.execute(params![
         id,
         asked.session,
@@ -174,10 +175,11 @@ pub(crate) fn insert(
         asked.seller,
         asked.page,
         asked.url,
-        asked.text.map(|text| text.to_vec()),
+        asked.texts.concat(),
         Value::Array(flows).to_string(),
         at,
         expires,
+        i64::from(asked.makes && judged.status == Status::Allowed),
     ])?;
     Ok(db.last_insert_rowid())
 }
@@ -186,7 +188,7 @@ pub(crate) fn insert(
 pub(crate) fn asked_of(db: &Connection, own: &Decision) -> Result<Asked> {
     let find = "SELECT beside, account, tool, payee, seller, page, url, text FROM decision WHERE id = ?1";
     db.prepare_cached(find)?.query_row(params![own.id], |row| {
-        let text: Option<Vec<u8>> = row.get(7)?;
+        let texts: Vec<u8> = row.get(7)?;
         Ok(Asked {
             session: own.session.clone(),
             beside: serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(|_| damaged())?,
@@ -199,7 +201,8 @@ pub(crate) fn asked_of(db: &Connection, own: &Decision) -> Result<Asked> {
             page: row.get(5)?,
             url: row.get(6)?,
             flows: own.flows.clone(),
-            text: text.map(|text| hash(&text)).transpose()?,
+            texts: texts.chunks(32).map(hash).collect::<Result<_>>()?,
+            makes: false,
             shown: own.shown.clone(),
             now: own.at,
         })
@@ -298,9 +301,20 @@ pub(crate) fn flagged(db: &Connection, asked: &Asked, now: i64) -> Result<bool> 
             return Ok(true);
         }
     }
-    match &asked.text {
-        Some(hash) => content(db, hash).map(|found| found == Some(Content::Flagged)),
-        None => Ok(false),
+    for hash in &asked.texts {
+        if content(db, hash)? == Some(Content::Flagged) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The worse of two.
+pub(crate) fn worse(one: Option<Content>, other: Content) -> Content {
+    match (one, other) {
+        (Some(Content::Flagged), _) | (_, Content::Flagged) => Content::Flagged,
+        (Some(Content::Unfinished), _) | (_, Content::Unfinished) => Content::Unfinished,
+        _ => other,
     }
 }
 
@@ -312,11 +326,7 @@ pub(crate) fn content(db: &Connection, hash: &[u8; 32]) -> Result<Option<Content
     for own in all {
         let own =
             usize::try_from(own).ok().and_then(|own| Content::ALL.get(own)).copied().ok_or_else(damaged)?;
-        worst = match (worst, own) {
-            (Some(Content::Flagged), _) | (_, Content::Flagged) => Some(Content::Flagged),
-            (Some(Content::Unfinished), _) | (_, Content::Unfinished) => Some(Content::Unfinished),
-            _ => Some(own),
-        };
+        worst = Some(worse(worst, own));
     }
     Ok(worst)
 }

@@ -29,7 +29,7 @@ const TABLES: &str = "
         seller TEXT,
         page TEXT,
         url TEXT,
-        text BLOB,
+        text BLOB NOT NULL,
         flows TEXT NOT NULL,
         at INTEGER NOT NULL,
         expires INTEGER NOT NULL,
@@ -40,7 +40,7 @@ const TABLES: &str = "
     ) STRICT;
     CREATE UNIQUE INDEX decision_key ON decision (account, key) WHERE key IS NOT NULL;
     CREATE INDEX decision_waits ON decision (expires) WHERE status = 2;
-    CREATE INDEX decision_same ON decision (fingerprint) WHERE status IN (2, 3);
+    CREATE INDEX decision_same ON decision (fingerprint, session);
     CREATE TABLE hold (
         decision INTEGER NOT NULL REFERENCES decision,
         asset TEXT NOT NULL,

@@ -57,7 +57,7 @@ fn asked(units: u64, number: u64, now: u64) -> Asked {
 }
 
 fn judged(status: Status) -> Judged {
-    Judged { status, would: status, reasons: Vec::new() }
+    Judged { status, would: status, reasons: Vec::new(), lasts: None }
 }
 
 /// Denies what is over a budget.
@@ -264,6 +264,25 @@ fn a_person_answers_once_and_what_was_approved_is_made_once() {
 }
 
 #[test]
+fn what_was_asked_before_is_used_by_the_call_that_makes_it() {
+    let folder = Folder::new("makes");
+    let ledger = folder.ledger();
+    let own = asked(5, 1, 1_000);
+    let first = new(ledger.check(&own, &mut always(Status::Allowed)).unwrap());
+    let makes = Asked { makes: true, tool: "pay_now".to_owned(), ..own.clone() };
+    let mut alone = |view: &dyn View| {
+        assert_eq!(view.payments(Back::Always, By::All)?, 0, "it does not count against itself");
+        Ok(judged(Status::Allowed))
+    };
+    let made = ledger.check(&makes, &mut alone).unwrap();
+    assert!(matches!(&made, Checked::Known(known) if known.used && known.id == first.id), "{made:?}");
+    // Once; and a second question is a second payment.
+    assert_ne!(new(ledger.check(&makes, &mut always(Status::Allowed)).unwrap()).id, first.id);
+    assert_ne!(new(ledger.check(&own, &mut always(Status::Allowed)).unwrap()).id, first.id);
+    assert_eq!(spent(&ledger, &own, Back::Always, By::All), Units::new(15));
+}
+
+#[test]
 fn what_nobody_answers_is_free_again() {
     let folder = Folder::new("expired");
     let ledger = folder.ledger().review_within(60_000);
@@ -337,7 +356,7 @@ fn texts_hold_the_payments_of_their_session_for_an_hour() {
         let own = Asked {
             session: session.to_owned(),
             beside: beside.iter().map(|own| (*own).to_owned()).collect(),
-            text: text.map(|own| [own; 32]),
+            texts: text.into_iter().map(|own| [own; 32]).collect(),
             ..asked(1, 1, now)
         };
         let mut found = (false, None, false);
@@ -489,6 +508,9 @@ fn a_ledger_that_cannot_be_used_is_a_fault_and_never_an_empty_one() {
     let folder = made("open");
     std::fs::set_permissions(folder.file(), std::fs::Permissions::from_mode(0o644)).unwrap();
     assert!(fails(&folder).contains("other users"), "{}", fails(&folder));
+    let folder = made("read-only");
+    std::fs::set_permissions(folder.file(), std::fs::Permissions::from_mode(0o400)).unwrap();
+    assert!(fails(&folder).contains("read-only"), "{}", fails(&folder));
     let folder = made("empty");
     std::fs::write(folder.file(), "").unwrap();
     let _ = std::fs::remove_file(format!("{}-wal", folder.file().display()));

@@ -90,9 +90,11 @@ impl View for Seen<'_, '_> {
     }
 
     fn content(&self) -> Result<Option<Content>, Fault> {
-        let Some(hash) = &self.asked.text else { return Ok(None) };
-        rows::content(self.open.db, hash)
-            .map(|found| Some(found.unwrap_or(Content::Unfinished)))
-            .map_err(|error| fault(&error))
+        let mut worst = None;
+        for hash in &self.asked.texts {
+            let found = rows::content(self.open.db, hash).map_err(|error| fault(&error))?;
+            worst = Some(rows::worse(worst, found.unwrap_or(Content::Unfinished)));
+        }
+        Ok(worst)
     }
 }

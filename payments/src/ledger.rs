@@ -106,8 +106,10 @@ pub struct Asked {
     pub url: Option<String>,
     /// What moves.
     pub flows: Vec<Flow>,
-    /// The page that the payment names by the hash of its text.
-    pub text: Option<[u8; 32]>,
+    /// The pages that led to the payment, by the hashes of their texts.
+    pub texts: Vec<[u8; 32]>,
+    /// The call makes the payment; otherwise somebody asks before. What was asked and allowed is used by the call that makes it.
+    pub makes: bool,
     /// The payment and what is shown of it, as JSON, for people.
     pub shown: String,
     /// Milliseconds since 1970, as the clock of this machine has it.
@@ -220,6 +222,8 @@ pub struct Judged {
     pub would: Status,
     /// Why.
     pub reasons: Vec<Reason>,
+    /// How long a person has to answer, milliseconds, where the policy says it.
+    pub lasts: Option<u64>,
 }
 
 /// A decision as the ledger has it.
@@ -355,6 +359,9 @@ pub type Judge<'j> = dyn FnMut(&dyn View) -> Result<Judged, Fault> + 'j;
 
 /// Keeps payments.
 pub trait Ledger: fmt::Debug {
+    /// Whether there is none yet: nothing was paid.
+    fn is_new(&self) -> bool;
+
     /// One check: decides, reserves and writes down.
     ///
     /// # Errors

@@ -54,6 +54,7 @@ pub mod explain;
 pub mod facts;
 pub mod fold;
 pub mod glob;
+pub mod hours;
 pub mod outside;
 pub mod payment;
 pub mod program;

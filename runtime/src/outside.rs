@@ -95,11 +95,21 @@ pub enum Measure {
     Approval,
     /// For how long a payment can be used.
     Lifetime,
+    /// What was paid in a time, with this payment.
+    Spend,
+    /// By how many percent a price is above its first.
+    Rise,
+    /// What a ledger knows of the payee.
+    Payee,
+    /// Payments, in a guard that looks at them.
+    Payments,
+    /// Payments of before that are the same.
+    Same,
 }
 
 impl Measure {
     /// All of them, by their number in a table.
-    pub const ALL: [Measure; 7] = [
+    pub const ALL: [Measure; 12] = [
         Measure::Matches,
         Measure::Calls,
         Measure::Repeats,
@@ -107,6 +117,11 @@ impl Measure {
         Measure::Amount,
         Measure::Approval,
         Measure::Lifetime,
+        Measure::Spend,
+        Measure::Rise,
+        Measure::Payee,
+        Measure::Payments,
+        Measure::Same,
     ];
 
     /// The name of the fact of a payment that it looks at.
@@ -120,6 +135,12 @@ impl Measure {
         })
     }
 
+    /// Whether a ledger of payments is asked.
+    #[must_use]
+    pub const fn of_ledger(self) -> bool {
+        matches!(self, Measure::Spend | Measure::Rise | Measure::Payee | Measure::Payments | Measure::Same)
+    }
+
     /// By its word.
     #[must_use]
     pub fn of(word: &str) -> Option<Measure> {
@@ -130,6 +151,8 @@ impl Measure {
             "amount" => Measure::Amount,
             "approval" => Measure::Approval,
             "lifetime" => Measure::Lifetime,
+            "spend" => Measure::Spend,
+            "rise" => Measure::Rise,
             _ => return None,
         })
     }
@@ -197,6 +220,64 @@ pub enum Adds {
     Repeat,
 }
 
+/// For whom payments are added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum By {
+    /// Everybody.
+    All,
+    /// Each tool by itself.
+    Tool,
+    /// Each session.
+    Session,
+    /// Each payee.
+    Payee,
+    /// Each seller.
+    Seller,
+}
+
+impl By {
+    /// All, by their number in a table.
+    pub const ALL: [By; 5] = [By::All, By::Tool, By::Session, By::Payee, By::Seller];
+}
+
+/// What a ledger of payments is asked about the payment of the call, which does not count itself.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Paid {
+    /// How much was paid in these assets: [`Answer::Units`].
+    Spent {
+        /// The assets.
+        assets: Vec<String>,
+        /// How far back; none: as long as the ledger remembers.
+        seconds: Option<u32>,
+        /// For whom.
+        by: By,
+    },
+    /// How many payments there were: [`Answer::Count`].
+    Payments {
+        /// How far back.
+        seconds: Option<u32>,
+        /// For whom.
+        by: By,
+    },
+    /// How many of them were the same: [`Answer::Count`].
+    Same {
+        /// How far back.
+        seconds: Option<u32>,
+    },
+    /// The first price of what is paid for: [`Answer::Units`], empty when there was none.
+    Price {
+        /// The asset.
+        asset: String,
+    },
+    /// Whether this is so of the payee: [`Answer::Like`], nothing when it is not.
+    Payee {
+        /// `new`, `lookalike` or `filed`.
+        what: String,
+        /// Addresses that the policy names, with blanks between them.
+        known: String,
+    },
+}
+
 /// One question about the session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Question {
@@ -220,6 +301,10 @@ pub enum Question {
         /// Only with more than so many different values.
         over: u32,
     },
+    /// What a ledger of payments knows.
+    Paid(Paid),
+    /// Whether it is now within these hours: [`crate::hours`]; [`Answer::Happened`].
+    Hours(String),
 }
 
 /// An answer about the session.
@@ -229,6 +314,10 @@ pub enum Answer {
     Count(u64),
     /// Whether it happened.
     Happened(bool),
+    /// So many smallest units, in decimal digits.
+    Units(String),
+    /// Whether a payee is so; for one that looks like another, that one.
+    Like(Option<String>),
     /// It cannot be told, for this cause.
     Unknown(String),
 }

@@ -19,6 +19,8 @@ pub const SELLER: &str = "\u{3}seller";
 pub const PAYEE: &str = "\u{3}payee";
 /// What is known of the payee: `mismatch`.
 pub const PAYEE_IS: &str = "\u{3}payee is";
+/// What may be so of the payee, which the ledger knows: `new`, `lookalike`, `filed`.
+pub const PAYEE_MAY: &str = "\u{3}payee may";
 /// The function of a contract that is called or promised; [`OTHER`] for what a seller asks for.
 pub const CALL: &str = "\u{3}call";
 /// The token, a blank, and how many of its smallest units are paid.
@@ -48,7 +50,7 @@ pub fn word(name: &str) -> Option<&'static str> {
         ASSET => "asset",
         SCHEME => "scheme",
         SELLER => "seller",
-        PAYEE | PAYEE_IS => "payee",
+        PAYEE | PAYEE_IS | PAYEE_MAY => "payee",
         CALL => "call",
         AMOUNT | APPROVAL | LIFETIME => "",
         _ => return None,
@@ -87,12 +89,61 @@ pub fn is_hard(name: &str) -> bool {
 /// Whether one whole number is greater than another, both in decimal digits; none when one of them is no number.
 #[must_use]
 pub fn greater(number: &str, than: &str) -> Option<bool> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(number) || !digits(than) {
+    if !is_number(number) || !is_number(than) {
         return None;
     }
     let (number, than) = (number.trim_start_matches('0'), than.trim_start_matches('0'));
     Some((number.len(), number) > (than.len(), than))
+}
+
+/// Whether a text is a whole number in decimal digits.
+#[must_use]
+pub fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The sum of two whole numbers in decimal digits; none when one of them is no number.
+#[must_use]
+pub fn sum(one: &str, other: &str) -> Option<String> {
+    if !is_number(one) || !is_number(other) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(one.len().max(other.len()) + 1);
+    let (mut one, mut other) = (one.bytes().rev(), other.bytes().rev());
+    let mut carry = 0;
+    loop {
+        let (a, b) = (one.next(), other.next());
+        if a.is_none() && b.is_none() && carry == 0 {
+            break;
+        }
+        let digit = |byte: Option<u8>| byte.map_or(0, |byte| byte - b'0');
+        let all = digit(a) + digit(b) + carry;
+        out.push(b'0' + all % 10);
+        carry = all / 10;
+    }
+    out.reverse();
+    String::from_utf8(out).ok()
+}
+
+/// A whole number in decimal digits times a small one; none when it is no number.
+#[must_use]
+pub fn times(number: &str, by: u32) -> Option<String> {
+    if !is_number(number) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(number.len() + 10);
+    let mut carry = 0_u64;
+    for byte in number.bytes().rev() {
+        let all = u64::from(byte - b'0') * u64::from(by) + carry;
+        out.push(b'0' + u8::try_from(all % 10).unwrap_or_default());
+        carry = all / 10;
+    }
+    while carry > 0 {
+        out.push(b'0' + u8::try_from(carry % 10).unwrap_or_default());
+        carry /= 10;
+    }
+    out.reverse();
+    String::from_utf8(out).ok()
 }
 
 /// A number of smallest units as a number of whole tokens, at least two decimals, all that are needed.
@@ -126,6 +177,25 @@ mod tests {
             assert_eq!(greater(one, other), wanted, "{one} {other}");
         }
         assert_eq!(greater(&"9".repeat(78), &"9".repeat(77)), Some(true));
+    }
+
+    #[test]
+    fn numbers_are_added_and_multiplied_as_written() {
+        let nines = "9".repeat(78);
+        for (one, other, wanted) in [
+            ("1", "9", "10"),
+            ("999", "1", "1000"),
+            ("0", "0", "0"),
+            ("12", "3456", "3468"),
+            (&nines, "1", &format!("1{}", "0".repeat(78))),
+        ] {
+            assert_eq!(sum(one, other).as_deref(), Some(wanted));
+            assert_eq!(sum(other, one).as_deref(), Some(wanted));
+        }
+        assert_eq!((sum("1", UNKNOWN), sum("", "1"), times("x", 2)), (None, None, None));
+        assert_eq!(times("999", 100).as_deref(), Some("99900"));
+        assert_eq!(times("25", 4_294_967_295).as_deref(), Some("107374182375"));
+        assert_eq!(times("0", 7).as_deref(), Some("0"));
     }
 
     #[test]

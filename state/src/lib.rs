@@ -174,6 +174,9 @@ impl<'c> Session<'c> {
         let mut answers = Vec::with_capacity(questions.len());
         for question in questions {
             answers.push(match question {
+                Question::Paid(_) | Question::Hours(_) => {
+                    Answer::Unknown("the record of a session does not know".to_owned())
+                }
                 Question::Count { .. } => Answer::Count(self.count(question)?),
                 Question::Happened { past, since, over } => {
                     let since = since.map(|since| self.last(&since)).transpose()?.flatten();

@@ -15,7 +15,11 @@ pub(super) fn needs_store(policy: &Policy) -> bool {
     policy.tails.iter().any(|tail| {
         tail.flags
             || tail.condition.is_some()
-            || tail.limit.as_ref().is_some_and(|limit| limit.window != Window::Call)
+            || tail.hours.is_some()
+            || tail
+                .limit
+                .as_ref()
+                .is_some_and(|limit| limit.window != Window::Call || limit.measure.of_ledger())
     })
 }
 
@@ -31,7 +35,7 @@ pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>),
                     Window::Since(past) => (window::SINCE, past),
                 };
                 let shown = store.text(&limit.shown);
-                row.extend([limit.measure as u32 + 1, limit.over, kind, value, u32::from(limit.by_tool)]);
+                row.extend([limit.measure as u32 + 1, limit.over, kind, value, limit.by as u32]);
                 row.extend(halves(limit.key));
                 row.extend([shown.first, shown.count]);
             }
@@ -42,7 +46,13 @@ pub(super) fn write(policy: &Policy, (sets, needles): (&Sets<'_>, &Needles<'_>),
                 let kind = 1 + u32::from(condition.unless);
                 row.extend([kind, condition.past, more(condition.since), condition.over]);
             }
-            None => row.extend([0; 4]),
+            None => match &tail.hours {
+                Some((outside, hours)) => {
+                    let text = store.text(hours);
+                    row.extend([3 + u32::from(*outside), text.first, text.count, 0]);
+                }
+                None => row.extend([0; 4]),
+            },
         }
         row.push(u32::from(tail.flags));
         let most = store.text(tail.limit.as_ref().map_or("", |limit| &limit.most));

@@ -178,6 +178,18 @@ impl Builder<'_> {
 
     fn block(&mut self, instance: &Instance<'_>) -> ir::BlockId {
         let (scope, withins) = self.scope(instance);
+        if let Body::Block(tree) = &instance.body
+            && super::payment::pays(&tree.lines)
+            && let Some(none) = tree.ask_timeout.as_ref().or(self.ask_timeout).filter(|own| own.node == 0)
+        {
+            self.sink.push(
+                Code::BadLimit
+                    .error("nobody can look at a payment in no time", none.span, "too short")
+                    .with_help(
+                        "write how long a person has, such as `ask timeout 15m`; to ask nobody write `deny`",
+                    ),
+            );
+        }
         let (because, suggest, ask_timeout, page_only) = match instance.body {
             Body::Block(tree) => (
                 note(tree.because.as_ref()),

@@ -37,7 +37,9 @@ impl Builder<'_> {
             return;
         };
         if let ast::Subject::Measure(word) = &subject.node {
-            let measure = Measure::of(&word.node).filter(|measure| measure.of_payment().is_some());
+            let measure = Measure::of(&word.node).filter(|measure| {
+                measure.of_payment().is_some() || matches!(measure, Measure::Spend | Measure::Rise)
+            });
             let lowered = match measure {
                 Some(measure) => self.payment_measure(home, measure, line, word.span),
                 None => self.measure(word, line),

@@ -20,7 +20,7 @@ use crate::plan::{Instance, Plan};
 use crate::resolve::Resolved;
 use crate::secrets::SecretCase;
 use policy_grammar::ast;
-use policy_grammar::source::{FileId, SourceMap, Span};
+use policy_grammar::source::{FileId, SourceMap, Span, Spanned};
 use std::collections::BTreeMap;
 
 /// Globs of one policy once everything is spelled out: patterns, operands and names of scopes.
@@ -58,6 +58,8 @@ pub(crate) struct Builder<'a> {
     guards: BTreeMap<String, Vec<(ir::BlockId, Vec<String>, bool)>>,
     /// Tokens by their name.
     assets: &'a BTreeMap<String, Vec<payment::Asset>>,
+    payees: &'a BTreeMap<String, Vec<String>>,
+    ask_timeout: Option<&'a Spanned<u64>>,
     full: bool,
 }
 
@@ -78,6 +80,8 @@ pub(crate) fn lower(sources: &SourceMap, resolved: &Resolved, plan: &Plan<'_>, s
         programs: BTreeMap::new(),
         guards: BTreeMap::new(),
         assets: &plan.assets,
+        payees: &plan.payees,
+        ask_timeout: plan.ask_timeout.as_ref(),
         full: false,
     };
     for unit in &resolved.units {

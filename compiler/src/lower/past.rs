@@ -9,16 +9,35 @@ use crate::code::Code;
 use crate::ir;
 use crate::lists::Quoted;
 use crate::pattern::path;
+use crate::plan::Body;
 use policy_grammar::ast::{self, ConditionTest, Obligation, Quantity, Window};
 use policy_grammar::source::Span;
 use policy_runtime::checksum;
+use policy_runtime::hours::{BadHours, Hours};
 use policy_runtime::outside::{KEPT_SECONDS, Measure, PastKind};
 
 /// A number of a limit; what is none was refused before.
 fn small(over: &Quantity) -> u32 {
     match over {
-        Quantity::Integer(n) => u32::try_from(*n).unwrap_or(u32::MAX),
+        Quantity::Integer(n) | Quantity::Percent(n) => u32::try_from(*n).unwrap_or(u32::MAX),
         _ => 0,
+    }
+}
+
+/// What a ledger counts for this word; `pays`: the block looks at payments.
+fn of_ledger(word: &str, pays: bool) -> Option<Measure> {
+    match word {
+        "calls" if pays => Some(Measure::Payments),
+        "repeats" if pays => Some(Measure::Same),
+        _ => Measure::of(word).filter(|own| own.of_ledger()),
+    }
+}
+
+/// Whether the block of a line looks at payments.
+fn pays_in(home: &Home<'_>) -> bool {
+    match &home.instance.body {
+        Body::Block(block) => super::payment::pays(&block.lines),
+        Body::Default(..) => false,
     }
 }
 
@@ -31,30 +50,23 @@ impl Builder<'_> {
             Subject::Measure(word) => Some(word),
             _ => None,
         });
-        let of_payment =
-            measure.and_then(|word| Measure::of(&word.node)).filter(|own| own.of_payment().is_some());
-        let untold = match subject.map(|subject| &subject.node) {
-            Some(Subject::PayeeTest(words)) => words.iter().find(|word| word.node != "mismatch"),
-            _ => None,
-        };
-        let refused = if let Some(word) = untold {
-            Some((Code::NotYetPayment, "this test of a payee", word.span))
-        } else if let Some(word) = measure
-            && Measure::of(&word.node).is_none()
+        let pays = pays_in(home);
+        // Of payments it is said in their own words.
+        let money = measure.and_then(|word| Measure::of(&word.node));
+        let money = money.filter(|own| own.of_payment().is_some() || own.of_ledger());
+        let whole = |tally: &&ast::Tally| !matches!(tally.over.node, Quantity::Integer(_));
+        if let Some(tally) = line.tally.as_ref().filter(|_| money.is_none()).filter(whole) {
+            self.sink.push(
+                Code::BadLimit
+                    .error("matches and calls are counted by a whole number", tally.over.span, "cannot be counted")
+                    .with_help("write a number such as 5; money is `amount over 5 USDC` or `spend over 50 USDC per 1d`"),
+            );
+            return false;
+        }
+        let refused = if let Some(condition) = &line.condition
+            && matches!(condition.test, ConditionTest::Fenced(_))
         {
-            Some((Code::NotYetLimit, "limits on payments", word.span))
-        } else if let Some(tally) = line.tally.as_ref().filter(|_| of_payment.is_none())
-            && !matches!(tally.over.node, Quantity::Integer(_))
-        {
-            Some((Code::NotYetLimit, "limits on payments", tally.over.span))
-        } else if let Some(by) = line.tally.as_ref().and_then(|tally| tally.by.as_ref())
-            && matches!(by.node.as_str(), "payee" | "seller")
-        {
-            Some((Code::NotYetLimit, "limits on payments", by.span))
-        } else if let Some(condition) = &line.condition
-            && !matches!(condition.test, ConditionTest::Session { .. })
-        {
-            Some((Code::NotYetCondition, "conditions on the hour or the fence", condition.span))
+            Some((Code::NotYetCondition, "conditions on the fence", condition.span))
         } else if let Some(obligation) = &line.obligation
             && obligation.node == Obligation::FileContent
         {
@@ -69,12 +81,25 @@ impl Builder<'_> {
             );
             return false;
         }
+        if let Some(ast::Condition { test: ConditionTest::Hours(text), .. }) = &line.condition
+            && let Err(bad) = Hours::read(&text.node)
+        {
+            let error = match bad {
+                BadHours::Zone => Code::NotYetCondition
+                    .error("this version knows no time zone by its name", text.span, "not enforced yet")
+                    .with_help("write `UTC` or an offset such as `+02:00`"),
+                BadHours::Form => Code::BadLimit
+                    .error(format!("`{}` is no hours of a week", text.node), text.span, "cannot be read")
+                    .with_help("write `mon-fri 08:00-20:00 UTC`"),
+            };
+            self.sink.push(error);
+            return false;
+        }
         let asks = line.tally.as_ref().map(|tally| tally.span);
         let asks = asks.or(line.condition.as_ref().map(|condition| condition.span));
         let asks = asks.or(line.obligation.as_ref().map(|obligation| obligation.span));
         let asks = asks.or(measure.map(|word| word.span));
-        // Of payments it is said in their own words.
-        let elsewhere = home.instance.kind != ir::BlockKind::Guard && of_payment.is_none();
+        let elsewhere = home.instance.kind != ir::BlockKind::Guard && money.is_none();
         if let Some(span) = asks
             && (elsewhere || line.verb.node == ast::Verb::Only)
         {
@@ -85,7 +110,7 @@ impl Builder<'_> {
             );
             return false;
         }
-        line.tally.as_ref().is_none_or(|tally| self.countable(measure, tally))
+        line.tally.as_ref().is_none_or(|tally| self.countable(measure, tally, pays))
             && line.condition.as_ref().is_none_or(|condition| self.files_counted(condition))
     }
 
@@ -104,7 +129,11 @@ impl Builder<'_> {
         false
     }
 
-    fn countable(&mut self, measure: Option<&ast::Text>, tally: &ast::Tally) -> bool {
+    fn countable(&mut self, measure: Option<&ast::Text>, tally: &ast::Tally, pays: bool) -> bool {
+        let ledger = measure.and_then(|word| of_ledger(&word.node, pays));
+        if let Some(measure) = ledger {
+            return self.paid_countable(measure, tally);
+        }
         let word = measure.map(|word| word.node.as_str());
         let of_payment = word.and_then(Measure::of).filter(|own| own.of_payment().is_some());
         let (message, span, help) = match (&tally.window, &tally.by) {
@@ -147,6 +176,58 @@ impl Builder<'_> {
         false
     }
 
+    /// Whether a ledger of payments can count it.
+    fn paid_countable(&mut self, measure: Measure, tally: &ast::Tally) -> bool {
+        let wanted = match measure {
+            Measure::Spend | Measure::Rise => super::payment::quantity_of(measure, &tally.over.node),
+            _ => None,
+        };
+        let by = tally.by.as_ref();
+        let (message, span, help) = match (&tally.window, by) {
+            _ if wanted.is_some() => {
+                let (message, help) = wanted.unwrap_or_default();
+                (message, tally.over.span, help)
+            }
+            _ if matches!(tally.over.node, Quantity::Percent(n) if n > 1_000_000) => {
+                ("no price rises so far", tally.over.span, "write a smaller number")
+            }
+            (Some(_), _) | (_, Some(_)) if measure == Measure::Rise => (
+                "a price is compared with its first",
+                tally.span,
+                "leave window and `by` out: `rise over 50%`",
+            ),
+            _ if measure == Measure::Rise => return true,
+            (None, _) => (
+                "what is paid is added up over a time",
+                tally.span,
+                "write how far back it counts, such as `per 1d` or `per session`",
+            ),
+            (Some(Window::Since(past)), _) => {
+                let _ = past;
+                (
+                    "payments are added up over a time or a session",
+                    tally.span,
+                    "write how far back it counts, such as `per 1d` or `per session`",
+                )
+            }
+            (Some(Window::Per(seconds)), _) if seconds.node == 0 || seconds.node > u64::from(u32::MAX) => {
+                ("no ledger reaches so far", seconds.span, "write a window from a second to 49000 days")
+            }
+            (_, Some(by)) if measure == Measure::Same => {
+                ("the same payment has one payee and one seller", by.span, "leave `by` out")
+            }
+            (Some(Window::PerSession(_)), Some(by)) if by.node != "session" => {
+                ("a session is counted by itself", by.span, "write `per session`, or a time and `by`")
+            }
+            _ if matches!(tally.over.node, Quantity::Integer(n) if n >= u64::from(u32::MAX)) => {
+                ("nothing is counted so far", tally.over.span, "write a smaller number")
+            }
+            _ => return true,
+        };
+        self.sink.push(Code::BadLimit.error(message, span, "cannot be counted").with_help(help));
+        false
+    }
+
     /// `calls`, `repeats` and `lines`: the line matches every call, and its count decides.
     pub(super) fn measure(&mut self, word: &ast::Text, line: &ast::Line) -> Option<Lowered> {
         let Some(tally) = &line.tally else {
@@ -166,10 +247,28 @@ impl Builder<'_> {
 
     /// Keeps what the line asks of the past.
     pub(super) fn tail(&mut self, home: &Home<'_>, id: ir::LineId, line: &ast::Line) {
-        if line.tally.is_none() && line.condition.is_none() && line.obligation.is_none() {
+        let tests = match line.subject.as_ref().map(|subject| &subject.node) {
+            Some(ast::Subject::PayeeTest(words)) => {
+                let ledger = |word: &ast::Text| matches!(word.node.as_str(), "new" | "lookalike" | "filed");
+                words.iter().any(ledger)
+            }
+            _ => false,
+        };
+        if line.tally.is_none() && line.condition.is_none() && line.obligation.is_none() && !tests {
             return;
         }
-        let limit = line.tally.as_ref().map(|tally| self.limit(home, line, tally));
+        let mut limit = line.tally.as_ref().map(|tally| self.limit(home, line, tally));
+        if tests {
+            limit = Some(ir::Limit {
+                measure: Measure::Payee,
+                over: 0,
+                window: ir::Window::Call,
+                by: ir::By::All,
+                key: 0,
+                shown: String::new(),
+                most: self.known_payees(),
+            });
+        }
         let condition = line.condition.as_ref().and_then(|condition| {
             let ConditionTest::Session { past, over, since } = &condition.test else { return None };
             Some(ir::Condition {
@@ -179,18 +278,29 @@ impl Builder<'_> {
                 since: since.as_ref().map(|since| self.past(home, since)),
             })
         });
+        let hours = line.condition.as_ref().and_then(|condition| match &condition.test {
+            ConditionTest::Hours(text) => Some((condition.unless, text.node.clone())),
+            _ => None,
+        });
         let flags = line.obligation.is_some();
-        self.policy.tails.push(ir::Tail { line: id, limit, condition, flags });
+        self.policy.tails.push(ir::Tail { line: id, limit, condition, hours, flags });
     }
 
     fn limit(&mut self, home: &Home<'_>, line: &ast::Line, tally: &ast::Tally) -> ir::Limit {
         let measure = match line.subject.as_ref().map(|subject| &subject.node) {
-            Some(ast::Subject::Measure(word)) => Measure::of(&word.node).unwrap_or(Measure::Matches),
+            Some(ast::Subject::Measure(word)) => {
+                let own = of_ledger(&word.node, pays_in(home)).or_else(|| Measure::of(&word.node));
+                own.unwrap_or(Measure::Matches)
+            }
             _ => Measure::Matches,
         };
-        let (over, named, most) = match measure.of_payment() {
-            Some(_) => self.most(&tally.over).unwrap_or_default(),
-            None => (small(&tally.over.node), String::new(), String::new()),
+        let (over, named, most) = match measure {
+            Measure::Spend => {
+                let (decimals, symbol, units) = self.most(&tally.over).unwrap_or_default();
+                (decimals, String::new(), format!("{units} {symbol} {}", self.asset_ids(&symbol)))
+            }
+            _ if measure.of_payment().is_some() => self.most(&tally.over).unwrap_or_default(),
+            _ => (small(&tally.over.node), String::new(), String::new()),
         };
         let window = match &tally.window {
             None => ir::Window::Call,
@@ -203,12 +313,26 @@ impl Builder<'_> {
             Window::PerSession(_) => "in this session".to_owned(),
             Window::Since(past) => format!("since {}", self.shown(past)),
         });
-        let by_tool = tally.by.as_ref().is_some_and(|by| by.node == "tool");
+        let by = match tally.by.as_ref().map(|by| by.node.as_str()) {
+            Some("tool") => ir::By::Tool,
+            Some("payee") => ir::By::Payee,
+            Some("seller") => ir::By::Seller,
+            Some("session") => ir::By::Session,
+            _ if window == ir::Window::Session => ir::By::Session,
+            _ => ir::By::All,
+        };
+        let shown = match (by, measure.of_ledger()) {
+            (ir::By::Tool, true) => format!("{shown} by this tool"),
+            (ir::By::Payee, true) => format!("{shown} to this payee"),
+            (ir::By::Seller, true) => format!("{shown} at this seller"),
+            (ir::By::Session, true) if window != ir::Window::Session => format!("{shown} in this session"),
+            _ => shown,
+        };
         // Two layers with the same line count together, and count one call once.
         let place = home.instance.folders.join("\0");
         let text = self.sources.slice(line.span).split_whitespace().collect::<Vec<_>>().join(" ");
         let key = checksum(format!("{}\0{place}\0{text}", home.instance.name).as_bytes());
-        ir::Limit { measure, over, window, by_tool, key, shown, most }
+        ir::Limit { measure, over, window, by, key, shown, most }
     }
 
     fn shown(&self, past: &ast::Past) -> String {

@@ -13,7 +13,9 @@ use crate::pattern::domain;
 use crate::text::{escape, listed, nearest};
 use policy_grammar::ast::{self, Quantity};
 use policy_grammar::source::{Span, Spanned};
-use policy_payments::{Address, BadDecimal, COIN, Family, Network, Scheme, Units, functions, is_function};
+use policy_payments::{
+    Address, BadAddress, BadDecimal, COIN, Family, Network, Scheme, Units, functions, is_function,
+};
 use policy_runtime::outside::Measure;
 use policy_runtime::payment;
 
@@ -23,6 +25,20 @@ pub(crate) struct Asset {
     /// As facts name it: network, `/`, kind, `:`, address.
     pub(crate) id: String,
     pub(crate) decimals: u8,
+}
+
+/// What may be asked of a payee.
+pub(crate) const PAYEE_TESTS: [&str; 5] = ["new", "mismatch", "lookalike", "filed", "unverified"];
+
+/// Reads an address of any network.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn address(text: &str) -> Result<Address, BadAddress> {
+    match (text.starts_with("0x"), Network::read("solana")) {
+        (false, Some(solana)) => Address::read(text, &solana),
+        _ => Address::evm(text),
+    }
 }
 
 /// Reads what an `asset` is.
@@ -95,41 +111,84 @@ impl Builder<'_> {
         let lists = self.lists;
         self.pays_here(home, span)?;
         let mut quoted = |list: &ast::List| lists.patterns(file, list, self.sink);
+        let mut excepts = Vec::new();
         let (name, values): (&str, Vec<(String, String, Span)>) = match subject {
             ast::Subject::Network(list) => {
                 let all = quoted(list);
                 (payment::NETWORK, self.networks(all))
             }
             ast::Subject::Payee(list) => {
-                let all = quoted(list);
+                let (all, not) = (quoted(&list.list), list.except.as_ref().map(&mut quoted));
+                excepts = self.payees(not.unwrap_or_default());
                 (payment::PAYEE, self.payees(all))
             }
             ast::Subject::Seller(list) => {
-                let all = quoted(list);
+                let (all, not) = (quoted(&list.list), list.except.as_ref().map(&mut quoted));
+                excepts = self.sellers(not.unwrap_or_default());
                 (payment::SELLER, self.sellers(all))
             }
             ast::Subject::Asset(symbols) => (payment::ASSET, self.assets_of(symbols)),
             ast::Subject::Scheme(names) => (payment::SCHEME, self.schemes(home, names)),
             ast::Subject::Call(names) => (payment::CALL, self.functions(home, names)),
-            // The other tests of payees were refused before.
-            ast::Subject::PayeeTest(words) => {
-                let own = |word: &ast::Text| (word.node.clone(), word.node.clone(), word.span);
-                (payment::PAYEE_IS, words.iter().map(own).collect())
-            }
+            ast::Subject::PayeeTest(words) => return self.payee_words(home, words, span, grant),
             _ => return None,
         };
-        let found = |(text, value, span): (String, String, Span)| Found {
-            text: shown(&text),
-            bytes: super::number(value.len()),
-            matcher: ir::Matcher::Arg(format!("{}\0{value}", escape(name))),
-            words: 0,
-            span,
-        };
-        let mut patterns: Vec<Found> = values.into_iter().map(found).collect();
+        let mut patterns: Vec<Found> = values.into_iter().map(|own| of_fact(name, own)).collect();
         if grant && matches!(name, payment::SCHEME | payment::CALL) {
             patterns.push(other(name, span));
         }
-        Some(Lowered { kind: ir::Kind::Arg, arg: name.to_owned(), patterns, excepts: Vec::new() })
+        let excepts = excepts.into_iter().map(|own| of_fact(name, own)).map(|own| (own.matcher, own.span));
+        Some(Lowered { kind: ir::Kind::Arg, arg: name.to_owned(), patterns, excepts: excepts.collect() })
+    }
+
+    /// Names of payees and tests of them.
+    fn payee_words(
+        &mut self,
+        home: &Home<'_>,
+        words: &[ast::Text],
+        span: Span,
+        grant: bool,
+    ) -> Option<Lowered> {
+        let mut patterns = Vec::new();
+        let mut tests = false;
+        for word in words {
+            let own = |value: &str| (word.node.clone(), value.to_owned(), word.span);
+            match word.node.as_str() {
+                "mismatch" => patterns.push(of_fact(payment::PAYEE_IS, own("mismatch"))),
+                test if PAYEE_TESTS.contains(&test) => patterns.push(of_fact(payment::PAYEE_MAY, own(test))),
+                name => match self.payees.get(name) {
+                    Some(all) => {
+                        patterns
+                            .extend(all.iter().map(|address| of_fact(payment::PAYEE, own(&escape(address)))));
+                        continue;
+                    }
+                    None => {
+                        let names = self.payees.keys().map(String::as_str).chain(PAYEE_TESTS);
+                        let help = match nearest(name, names) {
+                            Some(near) => format!("write `{near}`"),
+                            None => format!("say who it is: payee {name} is \"0x…\""),
+                        };
+                        self.bad_payment(format!("no payee is named `{name}`"), word.span, help);
+                        return None;
+                    }
+                },
+            }
+            tests = true;
+        }
+        if tests && (grant || home.instance.kind != ir::BlockKind::Guard) {
+            let help = "write `deny` or `ask`; `only payee` takes addresses and names";
+            self.bad_payment("a test of a payee only refuses", span, help);
+            return None;
+        }
+        Some(Lowered { kind: ir::Kind::Arg, arg: payment::PAYEE.to_owned(), patterns, excepts: Vec::new() })
+    }
+
+    /// All addresses that the policy names as payees.
+    pub(super) fn known_payees(&self) -> String {
+        let mut all: Vec<&str> = self.payees.values().flatten().map(String::as_str).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.join(" ")
     }
 
     fn networks(&mut self, all: Vec<Quoted>) -> Vec<(String, String, Span)> {
@@ -148,14 +207,13 @@ impl Builder<'_> {
     }
 
     fn payees(&mut self, all: Vec<Quoted>) -> Vec<(String, String, Span)> {
-        let solana = Network::read("solana");
         let mut out = Vec::new();
         for Quoted { text, span } in all {
-            let address = match (text.starts_with("0x"), &solana) {
-                (false, Some(solana)) => Address::read(&text, solana),
-                _ => Address::evm(&text),
-            };
-            match address {
+            if text == "*" {
+                out.push((text, "*".to_owned(), span));
+                continue;
+            }
+            match address(&text) {
                 Ok(address) => out.push((text, escape(address.text()), span)),
                 Err(bad) => self.bad_payment(
                     format!("`{text}` is no address"),
@@ -249,7 +307,7 @@ impl Builder<'_> {
         line: &ast::Line,
         span: Span,
     ) -> Option<Lowered> {
-        let name = measure.of_payment()?;
+        let name = measure.of_payment().unwrap_or(payment::AMOUNT);
         self.pays_here(home, span)?;
         let tally = line.tally.as_ref()?;
         let text = self.sources.slice(Span { start: span.start, ..tally.span }).to_owned();
@@ -276,6 +334,12 @@ impl Builder<'_> {
         };
         let patterns = globs.into_iter().chain(unknown).map(found).collect();
         Some(Lowered { kind: ir::Kind::Arg, arg: name.to_owned(), patterns, excepts: Vec::new() })
+    }
+
+    /// The tokens of a name, with blanks between them.
+    pub(super) fn asset_ids(&self, symbol: &str) -> String {
+        let all = self.assets.get(symbol).into_iter().flatten();
+        all.map(|asset| asset.id.as_str()).collect::<Vec<_>>().join(" ")
     }
 
     /// The most that a limit on a payment lets through: its decimals, its name, its units.
@@ -324,8 +388,36 @@ pub(super) fn quantity_of(measure: Measure, over: &Quantity) -> Option<(&'static
     match (measure, over) {
         (Measure::Amount | Measure::Approval, Quantity::Money { .. })
         | (Measure::Lifetime, Quantity::Duration(_)) => None,
+        (Measure::Spend, Quantity::Money { .. }) | (Measure::Rise, Quantity::Percent(_)) => None,
         (Measure::Lifetime, _) => Some(("a lifetime is a time", "write `lifetime over 5m`")),
+        (Measure::Rise, _) => Some(("a rise is in percent", "write `rise over 50%`")),
+        (Measure::Spend, _) => {
+            Some(("a budget is money", "write it with its asset: `spend over 50 USDC per 1d`"))
+        }
         _ => Some(("an amount is money", "write it with its asset: `amount over 5 USDC`")),
+    }
+}
+
+/// Whether a guard looks at payments: then its counts of calls are counts of payments.
+pub(super) fn pays(body: &[ast::Line]) -> bool {
+    let own = |word: &ast::Text| {
+        let measure = Measure::of(&word.node);
+        measure.is_some_and(|own| own.of_payment().is_some() || own.of_ledger())
+    };
+    body.iter().filter_map(|line| line.subject.as_ref()).any(|subject| match &subject.node {
+        ast::Subject::Measure(word) => own(word),
+        other => is_payment(other),
+    })
+}
+
+/// A pattern for a fact of a payment.
+fn of_fact(name: &str, (text, value, span): (String, String, Span)) -> Found {
+    Found {
+        text: shown(&text),
+        bytes: super::number(value.len()),
+        matcher: ir::Matcher::Arg(format!("{}\0{value}", escape(name))),
+        words: 0,
+        span,
     }
 }
 

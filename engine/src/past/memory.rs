@@ -82,6 +82,9 @@ impl Store for Memory {
         let mut held = self.held.borrow_mut();
         let answer = |question: &Question| match question {
             Question::Count { .. } => Answer::Count(held.count(entry, question)),
+            Question::Paid(_) | Question::Hours(_) => {
+                Answer::Unknown("the record of a session does not know".to_owned())
+            }
             Question::Happened { past, since, over } => {
                 let since = since.as_ref().and_then(|since| held.last(since)).unwrap_or_default();
                 Answer::Happened(held.different(past, since) > u64::from(*over))

@@ -20,6 +20,7 @@ pub(super) const ITEM_WORDS: &[&str] = &[
     "set",
     "list",
     "asset",
+    "payee",
     "secret",
     "program",
     "project",
@@ -91,6 +92,7 @@ impl<'t> Parser<'t> {
             "set" => Rule::set,
             "list" => Rule::named,
             "asset" => Rule::asset,
+            "payee" => Rule::payee,
             "policy" => Rule::header,
             "ask" if self.next(at + 3).text(self.text) == "timeout" => Rule::ask_timeout,
             "ask" if self.next(at + 3).text(self.text) == "via" => Rule::ask_via,
@@ -202,6 +204,11 @@ impl<'t> Parser<'t> {
                 let scalar = self.scalar(node);
                 let decimals = self.integer(&scalar, "the decimals of the asset");
                 Item::Asset { symbol: symbol.as_text(), id: self.quoted(node), decimals, span }
+            }
+            Rule::payee => {
+                let name = self.name(&word?);
+                let addresses = self.list(&node.kid(Rule::list)?);
+                Item::Payee { name, addresses, span }
             }
             Rule::header => {
                 let help = "remove it, or move what follows into a file of its own";

@@ -187,7 +187,7 @@ impl<'t> Parser<'t> {
             Rule::s_domain => Subject::Domain(self.pattern_list(node)),
             Rule::s_command => Subject::Command(self.pattern_list(node)),
             Rule::s_network => Subject::Network(self.pattern_list(node).list),
-            Rule::s_seller => Subject::Seller(self.pattern_list(node).list),
+            Rule::s_seller => Subject::Seller(self.pattern_list(node)),
             Rule::s_run => Subject::Run(Box::new(self.run_subject(node))),
             Rule::s_arg => self.arg(node),
             Rule::s_shell => {
@@ -208,14 +208,11 @@ impl<'t> Parser<'t> {
             }
             Rule::s_check => self.check(node)?,
             Rule::s_payee => match node.kid(Rule::list) {
-                Some(list) => Subject::Payee(self.list(&list)),
+                Some(_) => Subject::Payee(self.pattern_list(node)),
                 None => {
                     let names = node.kid(Rule::names)?;
-                    let words = self.plain_names(&names, "a test of the payee");
-                    for word in &words {
-                        self.checked_word("payee test", word, &["new", "mismatch", "lookalike", "filed"]);
-                    }
-                    Subject::PayeeTest(words)
+                    // A word that is no test is the name of a payee.
+                    Subject::PayeeTest(self.plain_names(&names, "a payee, or a test of it"))
                 }
             },
             Rule::s_scheme => Subject::Scheme(self.names_clause(node)),

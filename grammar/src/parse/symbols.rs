@@ -111,7 +111,7 @@ pub(super) fn symbol(rule: Rule) -> &'static str {
         Rule::check_with => "`with`",
         Rule::check_option => "an option of the check",
         Rule::check_list => "a list of texts",
-        Rule::s_payee | Rule::kw_payee => "`payee`",
+        Rule::payee | Rule::s_payee | Rule::kw_payee => "`payee`",
         Rule::s_scheme | Rule::kw_scheme => "`scheme`",
         Rule::s_call | Rule::kw_call => "`call`",
         Rule::measure => "a measure",

@@ -104,6 +104,7 @@ pub(super) fn usage(rule: Rule) -> Option<&'static str> {
         Rule::set => "`set std/git/block to off because \"…\"`",
         Rule::named => "`list tests is [`, entries with commas, and `]`",
         Rule::asset => "`asset USDC is \"eip155:…\" decimals 6`",
+        Rule::payee => "`payee shop is \"0x…\"`",
         Rule::project_head => "`project \"./folder\" { … }`",
         Rule::test_head => "`test \"what it shows\" { … }`",
         Rule::block_head => "`rule NAME on TOOLS { … }`",

@@ -101,6 +101,14 @@ impl Printer<'_> {
                 ];
                 self.statement(span.start, span.end, indent, &pieces);
             }
+            Item::Payee { name, addresses, span } => {
+                let pieces = [
+                    Piece::new(span.start, Glue::Space, "payee"),
+                    Piece::new(name.span.start, Glue::Space, format!("{} is", name.node)),
+                    self.list(addresses),
+                ];
+                self.statement(span.start, span.end, indent, &pieces);
+            }
             Item::Secret { name, parts, span } => self.secret(name, parts, *span, indent),
             Item::Program(program) => self.program(program, indent),
             Item::Project { folders, items, span } => {

@@ -151,11 +151,11 @@ impl Printer<'_> {
             }
             Subject::Seller(list) => {
                 keyword("seller");
-                pieces.push(self.list(list));
+                self.pattern_list(list, pieces);
             }
             Subject::Payee(list) => {
                 keyword("payee");
-                pieces.push(self.list(list));
+                self.pattern_list(list, pieces);
             }
             Subject::Run(run) => self.run(run, span, pieces),
             Subject::Shell(words) => self.words("shell", start, words, pieces),

@@ -10,7 +10,7 @@ mod flow;
 mod key;
 mod patch;
 mod path;
-mod payment;
+pub mod payment;
 mod resolve;
 mod spelling;
 mod text;

@@ -14,20 +14,29 @@ const KINDS: [&str; 4] = ["x402_payment", "contract_call", "typed_data", "sign_h
 
 /// Looks for a payment and notes what it does.
 pub(super) fn look(builder: &mut Builder<'_>, arguments: &Value) {
-    let Value::Object(all) = arguments else { return };
-    let Some(own) = find(all) else { return };
+    match payment(arguments) {
+        None => {}
+        Some(Ok((payment, observed))) => note(builder, &payment, observed.as_ref()),
+        Some(Err(wrong)) => builder.opaque(Origin::Call, &format!("{}: {wrong}", payment::BAD)),
+    }
+}
+
+/// The payment that the arguments of a call hold, and the payee that the seller's own 402 named; none when they hold none.
+pub fn payment(arguments: &Value) -> Option<Result<(Payment, Option<Address>), Wrong>> {
+    let Value::Object(all) = arguments else { return None };
     // SECURITY: the tool may mean the other one.
-    let own = own.and_then(|payment| match payments(arguments) {
+    let own = find(all)?.and_then(|payment| match payments(arguments) {
         0 | 1 => Ok(payment),
         count => {
             let why = format!("{count} payments stand in one call; make a call for each");
             Err(Wrong { field: "payTo".to_owned(), why })
         }
     });
-    match own.and_then(|payment| Ok((observed(all, &payment)?, payment))) {
-        Ok((observed, payment)) => note(builder, &payment, observed.as_ref()),
-        Err(wrong) => builder.opaque(Origin::Call, &format!("{}: {wrong}", payment::BAD)),
-    }
+    Some(
+        own.and_then(|payment| {
+            Ok((observed(all, &payment)?, payment)).map(|(seen, payment)| (payment, seen))
+        }),
+    )
 }
 
 /// How many objects are payments, wherever they stand.
@@ -141,6 +150,15 @@ fn note(builder: &mut Builder<'_>, payment: &Payment, observed: Option<&Address>
         fact(payment::PAYEE, payee.text());
         if observed.is_some_and(|seen| seen != payee) {
             fact(payment::PAYEE_IS, "mismatch");
+        }
+        if observed.is_none() && payment.kind == Kind::X402 {
+            fact(payment::PAYEE_MAY, "unverified");
+        }
+        fact(payment::PAYEE_MAY, "new");
+        fact(payment::PAYEE_MAY, "lookalike");
+        // Who was named by the seller itself is not known from a text alone.
+        if observed.is_none() {
+            fact(payment::PAYEE_MAY, "filed");
         }
     }
     let function = payment.function.as_deref().filter(|_| payment.kind != Kind::X402);

@@ -7,6 +7,7 @@ mod candidates;
 mod guards;
 mod marks;
 mod matching;
+mod paid;
 mod past;
 mod place;
 mod report;

@@ -5,11 +5,11 @@
 
 use super::matching::Matching;
 use super::report::{Class, Found, Report, Value};
-use super::{Stop, marks, views};
+use super::{Stop, marks, paid, views};
 use crate::checksum;
 use crate::facts::{Access, Facts, Form};
 use crate::glob::Syntax;
-use crate::outside::{Adds, Answer, Event, Measure, Outside, PastKind, Question, Window};
+use crate::outside::{Adds, Answer, By, Event, Measure, Outside, PastKind, Question, Window};
 use crate::payment;
 use crate::run_match::Match;
 use crate::table::past::{Back, Limit, Tail};
@@ -35,8 +35,11 @@ struct Asked<'t> {
     count: Option<usize>,
     happened: Option<usize>,
     began: Option<usize>,
+    hours: Option<usize>,
     /// Without a question.
     counted: Option<u64>,
+    /// For what was found, questions to a ledger of payments.
+    paid: Vec<Option<usize>>,
 }
 
 /// Asks for everything that waits, and reports what is so.
@@ -58,19 +61,33 @@ pub(super) fn resolve(
     for (number, found) in lines {
         let line = table.line(number)?;
         let tail = table.tail(&line)?.ok_or(Stop::Damaged)?;
-        let mut asked = Asked { tail, count: None, happened: None, began: None, counted: None };
+        let mut asked = Asked {
+            tail,
+            count: None,
+            happened: None,
+            began: None,
+            hours: None,
+            counted: None,
+            paid: Vec::new(),
+        };
         let mut found = found;
         if let Some(limit) = tail.limit.as_ref().filter(|limit| limit.measure.of_payment().is_some()) {
             found.retain_mut(|found| passes(facts, limit, found));
             if found.is_empty() {
                 continue;
             }
+        } else if let Some(limit) = tail.limit.as_ref().filter(|limit| limit.measure.of_ledger()) {
+            for found in &found {
+                let question = paid::question(facts, limit, found);
+                asked.paid.push(question.map(|own| paid::put(&mut questions, own)));
+            }
         } else if let Some(limit) = &tail.limit {
             match window(table, limit)? {
                 Some(window) => {
                     let adds = adds(facts, limit, &found);
                     asked.count = Some(questions.len());
-                    questions.push(Question::Count { key: limit.key, adds, window, by_tool: limit.by_tool });
+                    let by_tool = limit.by == By::Tool;
+                    questions.push(Question::Count { key: limit.key, adds, window, by_tool });
                 }
                 None => asked.counted = Some(matches(facts, &found)),
             }
@@ -87,18 +104,31 @@ pub(super) fn resolve(
                 questions.push(Question::Happened { past: since, since: None, over: 0 });
             }
         }
+        if let Some((_, hours)) = tail.hours {
+            asked.hours = Some(paid::put(&mut questions, Question::Hours(hours.to_owned())));
+        }
         all.push((line, asked, found));
     }
     let answers = if questions.is_empty() { Vec::new() } else { outside.past(&questions) };
     for (line, asked, found) in all {
         let block = table.block(line.block)?;
-        match holds(&asked, &answers) {
-            Ok(false) => {}
-            Ok(true) => {
+        // What a ledger says decides for each of them.
+        let ledger = asked.tail.limit.filter(|limit| limit.measure.of_ledger());
+        let told = match &ledger {
+            Some(limit) => paid::said(facts, limit, found.clone(), (&asked.paid, &answers)),
+            None => Ok(found.clone()),
+        };
+        let holding =
+            holds(&asked, &answers).and_then(|held| told.map(|found| (held && !found.is_empty(), found)));
+        match holding {
+            Ok((false, _)) => {}
+            Ok((true, found)) => {
                 if asked.tail.flags {
                     outside.flag(block.name);
                 }
-                let own = |measure: Measure| measure == Measure::Lines || measure.of_payment().is_some();
+                let own = |measure: Measure| {
+                    measure == Measure::Lines || measure.of_payment().is_some() || measure.of_ledger()
+                };
                 match asked.tail.limit.as_ref().filter(|limit| !own(limit.measure)) {
                     // Texts are compared with their limit where they are read, payments above.
                     None => found.into_iter().for_each(|found| report.finding(found, line.verb, line.block)),
@@ -113,7 +143,10 @@ pub(super) fn resolve(
                 }
             }
             Err(cause) => {
-                let why = format!("what happened before in the session cannot be told: {cause}");
+                let why = match ledger {
+                    Some(_) => format!("what was paid before cannot be told: {cause}"),
+                    None => format!("what happened before in the session cannot be told: {cause}"),
+                };
                 let Some(mut found) = found.into_iter().next_back() else { continue };
                 if matches!(line.verb, Verb::Warn | Verb::Info) {
                     found.why = Some(why);
@@ -229,8 +262,19 @@ fn holds(asked: &Asked<'_>, answers: &[Answer]) -> Result<bool, String> {
             return Ok(false);
         }
     }
+    if let Some((outside, _)) = asked.tail.hours
+        && happened(asked.hours)? == Some(outside)
+    {
+        return Ok(false);
+    }
     match &asked.tail.limit {
-        Some(limit) if limit.measure == Measure::Lines || limit.measure.of_payment().is_some() => Ok(true),
+        Some(limit)
+            if limit.measure == Measure::Lines
+                || limit.measure.of_payment().is_some()
+                || limit.measure.of_ledger() =>
+        {
+            Ok(true)
+        }
         Some(limit) => Ok(count(asked, answers)? > u64::from(limit.over)),
         None => Ok(true),
     }

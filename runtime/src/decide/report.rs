@@ -259,7 +259,9 @@ fn hard(table: &Table<'_>, facts: &Facts, found: &[Found]) -> Result<bool, Stop>
         return Ok(true);
     }
     for found in denied.filter(|found| found.rank > 0) {
-        if payment::is_hard(table.line(table.line_of_rank(found.rank)?)?.arg) {
+        // A line about payees may look at this among others.
+        let mismatch = matches!(found.value, Value::Arg(at) if facts.args.get(at).is_some_and(|arg| arg.name == payment::PAYEE_IS));
+        if mismatch || payment::is_hard(table.line(table.line_of_rank(found.rank)?)?.arg) {
             return Ok(true);
         }
     }

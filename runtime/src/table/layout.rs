@@ -8,7 +8,7 @@ pub const MAGIC: [u8; 8] = *b"\x89PLCY\r\n\x1a";
 /// Says that numbers are little endian.
 pub const ENDIAN: u32 = 0x0102_0304;
 /// The format that this build writes, and the newest it reads.
-pub const FORMAT: u16 = 7;
+pub const FORMAT: u16 = 8;
 /// The oldest format that this build reads.
 pub const OLDEST: u16 = 5;
 /// The meaning of the rules (`docs/semantics.md`).

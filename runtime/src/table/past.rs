@@ -6,13 +6,15 @@ use super::layout::{Section, window};
 use super::read::{Damaged, Range, Read, Row};
 use super::records::{Matcher, more};
 use super::{Line, Table};
-use crate::outside::{Measure, Moment, PastKind};
+use crate::outside::{By, Measure, Moment, PastKind};
 
 /// What a line asks of the past.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tail<'a> {
     pub(crate) limit: Option<Limit<'a>>,
     pub(crate) condition: Option<Condition>,
+    /// Hours of the week, and whether the line holds outside of them.
+    pub(crate) hours: Option<(bool, &'a str)>,
     pub(crate) flags: bool,
 }
 
@@ -22,11 +24,12 @@ pub(crate) struct Limit<'a> {
     pub(crate) measure: Measure,
     pub(crate) over: u32,
     pub(crate) back: Back,
-    pub(crate) by_tool: bool,
+    pub(crate) by: By,
     pub(crate) key: u64,
     /// The window as it is said; of money its name.
     pub(crate) shown: &'a str,
-    /// Of a payment, the most in decimal digits; then `over` is the number of decimals.
+    /// Of a payment, the most in decimal digits, and for what was spent the name of the money and its assets behind it; then `over`
+    /// is the number of decimals. Of a payee, the addresses that the policy names.
     pub(crate) most: &'a str,
 }
 
@@ -85,7 +88,7 @@ impl<'a> Table<'a> {
                     window::SINCE => Back::Since(row.word(3)?),
                     _ => return Err(Damaged),
                 },
-                by_tool: self.flag(row.word(4)?)?,
+                by: *By::ALL.get(row.word(4)? as usize).ok_or(Damaged)?,
                 key: key(row, 5)?,
                 shown: self.text_in(row, 7)?,
                 most: self.text_in(row, 14)?,
@@ -97,9 +100,14 @@ impl<'a> Table<'a> {
                 let (past, since, over) = (row.word(10)?, more(row.word(11)?), row.word(12)?);
                 Some(Condition { unless: kind == 2, past, since, over })
             }
+            3 | 4 => None,
             _ => return Err(Damaged),
         };
-        Ok(Some(Tail { limit, condition, flags: self.flag(row.word(13)?)? }))
+        let hours = match row.word(9)? {
+            kind @ (3 | 4) => Some((kind == 4, self.text_in(row, 10)?)),
+            _ => None,
+        };
+        Ok(Some(Tail { limit, condition, hours, flags: self.flag(row.word(13)?)? }))
     }
 
     /// How many facts of the past there are.

@@ -1,0 +1,414 @@
+//! Payments before a ledger: what a call asks of it, and one check as one moment.
+//!
+//! INVARIANT: a ledger that cannot be used, a payment that cannot be read, and a page whose check was not finished never let a payment
+//! through. What is only looked at leaves nothing behind.
+
+use crate::combine::{at_least_ask, refusal};
+use crate::decide::{Answer, Engine};
+use crate::past::Counted;
+use policy_hosts::call::Call;
+use policy_hosts::facts::payment;
+use policy_payments::ledger::{
+    self, Asked, Back, Checked, Content, Fault, Flow, Judged, Ledger, Reason, Refused, Status, View, ends,
+};
+use policy_payments::{Address, COIN, Family, Payment, Units, Wrong};
+use policy_runtime::outside::{self, By, Paid};
+use policy_runtime::verdict::{Decision, Step, Verdict};
+use std::cell::Cell;
+
+/// How a payment is asked about.
+#[derive(Debug, Clone, Default)]
+pub struct Paying {
+    /// The session; empty: the project's own.
+    pub session: String,
+    /// Who asks.
+    pub account: String,
+    /// The name of the attempt.
+    pub key: Option<String>,
+    /// The pages that led to it.
+    pub texts: Vec<[u8; 32]>,
+    /// The call makes the payment; otherwise somebody asks before.
+    pub makes: bool,
+    /// A person answers in the ledger. Otherwise whoever asks has a way of its own to ask, and what a person says yes to is paid.
+    pub reviews: bool,
+    /// Milliseconds since 1970.
+    pub now: u64,
+}
+
+/// Why there is no decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unpaid {
+    /// The call holds no payment.
+    None,
+    /// A field cannot be used.
+    Wrong(Wrong),
+    /// The ledger cannot be used.
+    Fault(Fault),
+}
+
+impl From<Fault> for Unpaid {
+    fn from(fault: Fault) -> Unpaid {
+        Unpaid::Fault(fault)
+    }
+}
+
+/// The payee on its network.
+fn named(payment: &Payment, address: &Address) -> String {
+    format!("{}/{}", payment.network, address.text())
+}
+
+/// The payee of a call on its network.
+pub(crate) fn payee(call: &Call) -> Option<String> {
+    let (payment, _) = payment::payment(&call.arguments)?.ok()?;
+    payment.payee.as_ref().map(|payee| named(&payment, payee))
+}
+
+/// What moves in a payment, as facts name it.
+fn flows(payment: &Payment) -> Vec<Flow> {
+    let kind = if payment.network.family() == Family::Evm { "erc20" } else { "token" };
+    let token = payment
+        .asset
+        .as_ref()
+        .zip(payment.units)
+        .map(|(asset, units)| Flow { asset: format!("{}/{kind}:{}", payment.network, asset.text()), units });
+    let coin = (payment.native != Units::ZERO)
+        .then(|| Flow { asset: format!("{}/{COIN}", payment.network), units: payment.native });
+    token.into_iter().chain(coin).collect()
+}
+
+/// A payment as the ledger is asked about it.
+///
+/// # Errors
+/// When the call holds no payment that can be read.
+pub fn asked(call: &Call, how: &Paying, session: &str) -> Result<Asked, Unpaid> {
+    let (payment, observed) = match payment::payment(&call.arguments) {
+        None => return Err(Unpaid::None),
+        Some(Err(wrong)) => return Err(Unpaid::Wrong(wrong)),
+        Some(Ok(own)) => own,
+    };
+    let shown = serde_json::json!({
+        "tool": call.tool,
+        "server": call.server,
+        "cwd": call.cwd,
+        "arguments": call.arguments,
+        "observed402PayTo": observed.as_ref().map(|own| own.text()),
+    });
+    Ok(Asked {
+        session: if how.session.is_empty() { session.to_owned() } else { how.session.clone() },
+        beside: if how.session.is_empty() { Vec::new() } else { vec![session.to_owned()] },
+        account: how.account.clone(),
+        key: how.key.clone(),
+        fingerprint: payment.fingerprint(),
+        tool: call.tool.clone(),
+        payee: payment.payee.as_ref().map(|payee| named(&payment, payee)),
+        seller: payment.resource.as_ref().map(|own| own.host.clone()),
+        page: payment.resource.as_ref().map(|own| own.page.clone()),
+        url: payment.resource.as_ref().map(|own| own.url.clone()),
+        flows: flows(&payment),
+        texts: how.texts.clone(),
+        makes: how.makes,
+        shown: shown.to_string(),
+        now: how.now,
+    })
+}
+
+fn by(by: By) -> ledger::By {
+    match by {
+        By::All => ledger::By::All,
+        By::Tool => ledger::By::Tool,
+        By::Session => ledger::By::Session,
+        By::Payee => ledger::By::Payee,
+        By::Seller => ledger::By::Seller,
+    }
+}
+
+fn back(seconds: Option<u32>) -> Back {
+    seconds.map_or(Back::Always, Back::Seconds)
+}
+
+/// The ledger as one decision asks it; none: there is nothing in it yet.
+#[derive(Clone, Copy)]
+pub(crate) struct Purse<'v> {
+    pub(crate) view: Option<&'v dyn View>,
+    pub(crate) payee: Option<&'v str>,
+    /// The moment of the check, milliseconds since 1970; none: now.
+    pub(crate) now: Option<i64>,
+}
+
+impl Purse<'_> {
+    pub(crate) fn answer(&self, paid: &Paid) -> outside::Answer {
+        self.told(paid).unwrap_or_else(|fault| outside::Answer::Unknown(fault.0))
+    }
+
+    fn told(&self, paid: &Paid) -> Result<outside::Answer, Fault> {
+        Ok(match paid {
+            Paid::Spent { assets, seconds, by: side } => {
+                let mut all = Units::ZERO;
+                for asset in assets {
+                    let own = match self.view {
+                        Some(view) => view.spent(asset, back(*seconds), by(*side))?,
+                        None => Units::ZERO,
+                    };
+                    all = all.plus(own).ok_or_else(|| Fault("the sum is too large".to_owned()))?;
+                }
+                outside::Answer::Units(all.to_string())
+            }
+            Paid::Payments { seconds, by: side } => outside::Answer::Count(match self.view {
+                Some(view) => view.payments(back(*seconds), by(*side))?,
+                None => 0,
+            }),
+            Paid::Same { seconds } => outside::Answer::Count(match self.view {
+                Some(view) => view.same(back(*seconds))?,
+                None => 0,
+            }),
+            Paid::Price { asset } => {
+                let first = match self.view {
+                    Some(view) => view.price(asset)?,
+                    None => None,
+                };
+                outside::Answer::Units(first.map(|units| units.to_string()).unwrap_or_default())
+            }
+            Paid::Payee { what, known } => outside::Answer::Like(self.payee(what, known)?),
+        })
+    }
+
+    fn payee(&self, what: &str, known: &str) -> Result<Option<String>, Fault> {
+        let Some(payee) = self.payee else { return Err(Fault("the payee is not known".to_owned())) };
+        let address = payee.rsplit('/').next().unwrap_or_default();
+        if known.split(' ').any(|own| own == address) {
+            return Ok(None);
+        }
+        if let Some(view) = self.view
+            && view.known()?
+        {
+            return Ok(None);
+        }
+        Ok(match what {
+            "new" => Some(String::new()),
+            "filed" => match self.view {
+                Some(view) => view.filed()?.then(String::new),
+                None => None,
+            },
+            _ => {
+                let named = known.split(' ').find(|own| ends(own).is_some() && ledger::alike(own, payee));
+                match (named, self.view) {
+                    (Some(named), _) => Some(named.to_owned()),
+                    (None, Some(view)) => {
+                        view.alike()?.map(|own| own.rsplit('/').next().unwrap_or_default().to_owned())
+                    }
+                    (None, None) => None,
+                }
+            }
+        })
+    }
+}
+
+/// An address as it stands in a sentence: its first and last four digits.
+fn short(address: &str) -> String {
+    let (kind, digits) = match address.strip_prefix("0x") {
+        Some(digits) => ("0x", digits),
+        None => ("", address),
+    };
+    match (digits.get(..4), digits.get(digits.len().saturating_sub(4)..)) {
+        (Some(first), Some(last)) => format!("{kind}{first}…{last}"),
+        _ => address.to_owned(),
+    }
+}
+
+/// A step as a sentence about this payment.
+fn sentence(step: &Step, call: &Call) -> String {
+    let Some(Ok((payment, observed))) = payment::payment(&call.arguments) else { return said(step) };
+    let payee = payment.payee.as_ref().map(|own| short(own.text())).unwrap_or_default();
+    match step.matched.as_str() {
+        "mismatch" => {
+            let seen = observed.as_ref().map(|own| short(own.text())).unwrap_or_default();
+            format!("the payment is addressed to {payee} but the seller's own 402 asked for {seen}")
+        }
+        "new" => format!("first payment to {payee}, which the policy does not name"),
+        "unverified" => {
+            "the payee was not compared with the seller's own 402 (`observed402PayTo`)".to_owned()
+        }
+        _ => said(step),
+    }
+}
+
+fn said(step: &Step) -> String {
+    match (step.because.is_empty(), step.value.is_empty()) {
+        (false, _) => step.because.clone(),
+        (true, false) => format!("`{}` is not let through by `{}`", step.value, step.matched),
+        (true, true) => format!("`{}` does not let it through", step.rule),
+    }
+}
+
+/// What a verdict means for a payment.
+fn judged(verdict: &Verdict, reviews: bool, call: &Call) -> Judged {
+    let status = |decision: Decision| match decision {
+        Decision::Allow => Status::Allowed,
+        Decision::Host | Decision::Ask => Status::ReviewPending,
+        Decision::Deny => Status::Denied,
+    };
+    let own = status(verdict.decision);
+    let would = verdict.observed.map_or(own, status);
+    let steps = verdict.steps.iter().filter(|step| step.decision >= Decision::Ask);
+    let reasons = steps.map(|step| Reason {
+        denies: step.decision == Decision::Deny,
+        rule: match step.place.file.is_empty() {
+            true => step.rule.clone(),
+            false => format!("{} ({}:{})", step.rule, step.place.file, step.place.line),
+        },
+        sentence: sentence(step, call),
+    });
+    Judged {
+        status: if own == Status::ReviewPending && !reviews { Status::Allowed } else { own },
+        would,
+        reasons: reasons.collect(),
+        lasts: verdict
+            .steps
+            .iter()
+            .find_map(|step| step.ask_timeout)
+            .map(|seconds| u64::from(seconds) * 1000),
+    }
+}
+
+impl Engine {
+    /// Decides a call that holds a payment, with the ledger: what it says is reserved and written down.
+    ///
+    /// # Errors
+    /// When the call holds no payment that can be read, or the ledger cannot be used.
+    pub fn pay(
+        &mut self,
+        call: &Call,
+        ledger: &dyn Ledger,
+        how: &Paying,
+        counted: &Counted,
+    ) -> Result<(Answer, Checked), Unpaid> {
+        let session = self.session_at(&call.cwd, &call.host, "").project;
+        let asked = asked(call, how, &session)?;
+        let mut last = None;
+        let checked = ledger.check(&asked, &mut |view| {
+            let answer = self.judge_payment(call, counted, view, (asked.payee.as_deref(), how.now))?;
+            let judged = judged(&answer.verdict, how.reviews, call);
+            last = Some(answer);
+            Ok(judged)
+        })?;
+        // Decided before: nothing was judged.
+        let mut answer = match last {
+            Some(answer) => answer,
+            None => self.decide_without(call, counted),
+        };
+        if let Checked::Known(decision) = &checked {
+            known(&mut answer.verdict, decision);
+        }
+        Ok((answer, checked))
+    }
+
+    /// Decides a call that holds a payment as [`Engine::pay`] does; nothing is kept.
+    ///
+    /// # Errors
+    /// As [`Engine::pay`].
+    pub fn look_at_payment(
+        &mut self,
+        call: &Call,
+        ledger: &dyn Ledger,
+        how: &Paying,
+    ) -> Result<Answer, Unpaid> {
+        let session = self.session_at(&call.cwd, &call.host, "").project;
+        let asked = asked(call, how, &session)?;
+        let mut last = None;
+        ledger.look(&asked, &mut |view| {
+            let answer =
+                self.judge_payment(call, &Counted::default(), view, (asked.payee.as_deref(), how.now))?;
+            let judged = judged(&answer.verdict, true, call);
+            last = Some(answer);
+            Ok(judged)
+        })?;
+        last.ok_or_else(|| Unpaid::Fault(Fault("the ledger asked nobody".to_owned())))
+    }
+
+    /// A person says yes or no to a payment that waits; for a yes it is judged once more.
+    ///
+    /// # Errors
+    /// When there is no such payment, it does not wait, or the ledger cannot be used.
+    pub fn review_payment(
+        &mut self,
+        frame: &Call,
+        ledger: &dyn Ledger,
+        (id, approve): (&str, bool),
+        now: u64,
+    ) -> Result<ledger::Decision, Refused> {
+        let own = ledger.decision(id, now)?.ok_or(Refused::Unknown)?;
+        let call = shown_call(frame, &own.shown)
+            .ok_or_else(|| Refused::Fault(Fault("what was asked about cannot be read".to_owned())))?;
+        let payee = payee(&call);
+        ledger.review(id, approve, now, &mut |view| {
+            let answer = self.judge_payment(&call, &Counted::default(), view, (payee.as_deref(), now))?;
+            Ok(judged(&answer.verdict, true, &call))
+        })
+    }
+
+    fn judge_payment(
+        &mut self,
+        call: &Call,
+        counted: &Counted,
+        view: &dyn View,
+        (payee, now): (Option<&str>, u64),
+    ) -> Result<Answer, Fault> {
+        let content = view.content()?;
+        let mut answer = self.decide_in(
+            call,
+            counted,
+            Some(Purse { view: Some(view), payee, now: i64::try_from(now).ok() }),
+        );
+        if content == Some(Content::Unfinished) {
+            at_least_ask(
+                &mut answer.verdict,
+                "the check of the page that led to the payment was not finished",
+            );
+        }
+        Ok(answer)
+    }
+}
+
+/// The call of a decision, as the ledger shows it.
+fn shown_call(frame: &Call, shown: &str) -> Option<Call> {
+    let mut shown: serde_json::Value = serde_json::from_str(shown).ok()?;
+    let text = |key: &str| shown.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
+    let (tool, server, cwd) = (text("tool")?, text("server"), text("cwd")?);
+    let arguments = shown.get_mut("arguments")?.take();
+    Some(Call { tool, server, arguments, cwd: cwd.into(), ..frame.clone() })
+}
+
+/// What was decided before is what holds.
+fn known(verdict: &mut Verdict, decision: &ledger::Decision) {
+    let (allows, cause) = match decision.status {
+        Status::Allowed => (true, "this payment was allowed before"),
+        Status::ReviewApproved => (true, "a person approved this payment"),
+        Status::ReviewPending => {
+            return at_least_ask(verdict, "this payment waits for a person already");
+        }
+        Status::ReviewDenied => (false, "a person denied this payment"),
+        Status::ReviewExpired => (false, "nobody approved this payment in time"),
+        Status::Denied => (false, "this payment was denied before"),
+    };
+    if allows {
+        verdict.decision = Decision::Allow;
+        verdict.abstains = false;
+        verdict.steps.insert(0, crate::combine::step(Decision::Allow, cause));
+    } else {
+        *verdict = refusal(cause);
+    }
+}
+
+/// Whether a decision would need the ledger.
+#[derive(Debug, Default)]
+pub(crate) struct Wanted(Cell<bool>);
+
+impl Wanted {
+    pub(crate) fn set(&self) {
+        self.0.set(true);
+    }
+
+    pub(crate) fn get(&self) -> bool {
+        self.0.get()
+    }
+}
