@@ -212,6 +212,7 @@ Other programs write an event to it as JSON, `{tool_name, tool_input, cwd}`, and
     )]
     Suppress(SuppressArgs),
     /// Answer what waits for you: without a word the page opens in your browser.
+    #[command(visible_alias = "review")]
     #[command(
         after_help = "Examples:\n  policy approvals\n  policy approvals list\n  policy approvals approve 3f9a21\n  policy approvals approve 3f9a21 --session\n  policy approvals deny 3f9a21"
     )]

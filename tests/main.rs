@@ -23,6 +23,7 @@ mod language;
 mod mcp;
 mod parse;
 mod patches;
+mod paying;
 mod payments;
 mod scan;
 mod session;

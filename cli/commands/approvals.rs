@@ -8,7 +8,9 @@ use crate::output::{Failure, OK, Outcome, print};
 use policy_approvals::{Channel, Notice, Open, PINS, Standing, Store, Verdict};
 use policy_engine::places::Folders;
 use policy_gateway::approve::{self, laid_out, plain};
-use serde_json::json;
+use policy_gateway::pay::held;
+use policy_payments::ledger::{Decision, Status};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -55,6 +57,7 @@ fn list(folders: &Folders, context: &Context) -> Outcome {
     let store = store(folders)?;
     let notices = store.notices().map_err(Failure::usage)?;
     let open = store.open_questions().map_err(Failure::usage)?;
+    let payments = held::waiting(folders).map_err(Failure::usage)?;
     if context.output.json() {
         for notice in &notices {
             print(&format!("{}\n", notice_as_json(notice)));
@@ -62,13 +65,17 @@ fn list(folders: &Folders, context: &Context) -> Outcome {
         for open in &open {
             print(&format!("{}\n", as_json(open)));
         }
+        for own in &payments {
+            print(&format!("{}\n", payment_as_json(own)));
+        }
         return Ok(OK);
     }
-    if open.is_empty() {
+    if open.is_empty() && payments.is_empty() {
         context.output.remark("nothing waits for you");
     }
     let notices = notices.iter().map(notice_as_text);
-    for (number, text) in notices.chain(open.iter().map(as_text)).enumerate() {
+    let payments = payments.iter().map(payment_as_text);
+    for (number, text) in notices.chain(open.iter().map(as_text)).chain(payments).enumerate() {
         let gap = if number > 0 { "\n" } else { "" };
         print(&format!("{gap}{text}"));
     }
@@ -77,6 +84,9 @@ fn list(folders: &Folders, context: &Context) -> Outcome {
 
 fn answer(folders: &Folders, context: &Context, id: &str, verdict: Verdict) -> Outcome {
     let no = |why: &str| Failure::usage(why.to_owned());
+    if let Some(own) = payment(folders, id)? {
+        return answer_payment(folders, context, &own, verdict);
+    }
     if id.len() < SHORTEST || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return Err(Failure::usage(format!(
             "an id is digits of 0-9 and a-f, of which at least {SHORTEST} are needed; `policy approvals list` shows them"
@@ -110,6 +120,70 @@ fn answer(folders: &Folders, context: &Context, id: &str, verdict: Verdict) -> O
     };
     context.output.remark(&format!("{said}: {tool}"));
     Ok(OK)
+}
+
+/// The payment that waits under this id, or the beginning of it.
+fn payment(folders: &Folders, id: &str) -> Result<Option<Decision>, Failure> {
+    let fine = id.len() >= SHORTEST && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    // A ledger that cannot be used says so with the question about it.
+    let waiting = if fine { held::waiting(folders).unwrap_or_default() } else { Vec::new() };
+    let mut all = waiting.into_iter().filter(|own| own.id.starts_with(id));
+    match (all.next(), all.next()) {
+        (Some(_), Some(_)) => {
+            Err(Failure::usage("several payments begin so; write more of the id".to_owned()))
+        }
+        (one, _) => Ok(one),
+    }
+}
+
+fn answer_payment(folders: &Folders, context: &Context, own: &Decision, verdict: Verdict) -> Outcome {
+    let approve = match verdict {
+        Verdict::Once => true,
+        Verdict::Deny => false,
+        Verdict::Session => {
+            return Err(Failure::usage("a payment is approved once; leave `--session` out".to_owned()));
+        }
+    };
+    let done =
+        held::answer(folders, &own.id, approve).map_err(|why| Failure::usage(plain(&why.sentence())))?;
+    if approve && done.status == Status::Denied {
+        let why: Vec<String> = done.reasons.iter().map(|reason| plain(&reason.sentence)).collect();
+        return Err(Failure::usage(format!(
+            "something speaks against it now, and the payment is denied: {}",
+            why.join("; ")
+        )));
+    }
+    context.output.remark(if approve { "approved, once: the payment" } else { "denied: the payment" });
+    Ok(OK)
+}
+
+/// A payment for a person at a terminal.
+fn payment_as_text(own: &Decision) -> String {
+    let asked = held::question(own);
+    let mut out = String::new();
+    fold(&mut out, "", "    ", &format!("{}  payment", own.id));
+    let line = |out: &mut String, text: &str| fold(out, "  ", "    ", text);
+    for told in &asked.shown.commands {
+        line(&mut out, &one_line(told));
+    }
+    for reason in &own.reasons {
+        line(&mut out, &format!("{}: {}", one_line(&reason.rule), one_line(&reason.sentence)));
+    }
+    line(&mut out, &format!("session {}", one_line(&own.session)));
+    line(&mut out, &one_line(&asked.arguments));
+    out
+}
+
+fn payment_as_json(own: &Decision) -> Value {
+    let reasons: Vec<Value> = own
+        .reasons
+        .iter()
+        .map(|reason| json!({ "denies": reason.denies, "rule": reason.rule, "sentence": reason.sentence }))
+        .collect();
+    json!({
+        "payment": own.id, "session": own.session, "reasons": reasons, "expires": own.expires,
+        "asked": serde_json::from_str::<Value>(&own.shown).unwrap_or_default(),
+    })
 }
 
 /// Why a question takes no answer any more.

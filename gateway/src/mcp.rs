@@ -9,6 +9,7 @@ mod config;
 mod desk;
 mod events;
 mod patience;
+mod payments;
 mod rules;
 mod server;
 pub mod sessions;

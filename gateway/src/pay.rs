@@ -4,6 +4,7 @@
 //! ways in give the same decision for the same payment.
 
 mod content;
+pub mod held;
 mod rate;
 mod request;
 mod words;
@@ -87,6 +88,10 @@ impl From<Refused> for Refusal {
                 "The decision is `{}`, and this cannot be done with it.",
                 status.word()
             )),
+            Refused::Used => Refusal::State(
+                "A person approved this payment, and that was answered before or is too long ago. Do not pay."
+                    .to_owned(),
+            ),
             Refused::Other => {
                 Refusal::State("Another transaction was reported for this decision.".to_owned())
             }
@@ -188,6 +193,22 @@ impl Front<'_> {
     /// When there is none, or the ledger cannot be read.
     pub fn decision(&mut self, id: &str) -> Result<Decision, Refusal> {
         self.ledger.decision(id, self.now)?.ok_or(Refusal::Unknown)
+    }
+
+    /// A decision that somebody waits for; what a person approved is used with this answer.
+    ///
+    /// # Errors
+    /// As [`Front::decision`].
+    pub fn waited(&mut self, id: &str) -> Result<Decision, Refusal> {
+        Ok(self.ledger.hand_out(id, self.now)?)
+    }
+
+    /// The last decisions, the newest first.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn recent(&mut self, most: usize) -> Result<Vec<Decision>, Refusal> {
+        Ok(self.ledger.recent(most, self.now)?)
     }
 
     /// A person says yes or no.

@@ -223,7 +223,7 @@ impl Sqlite {
                 (Status::ReviewPending, _) => return Ok(Checked::Known(same)),
                 _ => {}
             }
-            rows::use_up(open.db, same.seq).map_err(sql)?;
+            rows::use_up(open.db, same.seq, asked.makes).map_err(sql)?;
             return Ok(Checked::Known(Decision { used: true, ..same }));
         }
         self.write(open, asked, judged).map(Checked::New)
@@ -342,6 +342,27 @@ impl Ledger for Sqlite {
 
     fn recent(&self, most: usize, now: u64) -> Result<Vec<Decision>, Fault> {
         self.within(now, false, false, |open| rows::recent(open.db, most).map_err(|error| self.fault(&error)))
+    }
+
+    fn hand_out(&self, id: &str, now: u64) -> Result<Decision, Refused> {
+        let outcome = self.within(now, true, true, |open| {
+            let sql = |error: rusqlite::Error| self.fault(&error);
+            let Some(own) = rows::by_id(open.db, id).map_err(sql)? else { return Ok(Err(Refused::Unknown)) };
+            if own.status != Status::ReviewApproved {
+                return Ok(Ok(own));
+            }
+            let answered = rows::answered(open.db, own.seq).map_err(sql)?;
+            if own.used || answered <= open.now.saturating_sub(approval_lasts()) {
+                return Ok(Err(Refused::Used));
+            }
+            rows::use_up(open.db, own.seq, false).map_err(sql)?;
+            Ok(Ok(Decision { used: true, ..own }))
+        });
+        outcome?
+    }
+
+    fn waiting(&self, now: u64) -> Result<Vec<Decision>, Fault> {
+        self.within(now, false, false, |open| rows::waiting(open.db).map_err(|error| self.fault(&error)))
     }
 
     fn file(&self, filing: &Filing) -> Result<(), Fault> {

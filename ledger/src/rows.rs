@@ -137,7 +137,7 @@ pub(crate) fn by_seq(db: &Connection, seq: i64) -> Result<Option<Decision>> {
 /// about and allowed, too.
 pub(crate) fn open_of(db: &Connection, asked: &Asked, now: i64) -> Result<Option<Decision>> {
     let condition = "fingerprint = ?1 AND session = ?2 AND status IN (0, 2, 3)
-        AND (status = 2 OR used = 0 AND answered > ?3) AND (status > 0 OR ?4) ORDER BY status DESC, seq";
+        AND (status = 2 OR used < 1 + ?4 AND answered > ?3) AND (status > 0 OR ?4) ORDER BY status DESC, seq";
     let fingerprint = asked.fingerprint.to_vec();
     one(db, condition, &[&fingerprint, &asked.session, &now.saturating_sub(approval_lasts()), &asked.makes])
 }
@@ -145,6 +145,11 @@ pub(crate) fn open_of(db: &Connection, asked: &Asked, now: i64) -> Result<Option
 pub(crate) fn recent(db: &Connection, most: usize) -> Result<Vec<Decision>> {
     let find = format!("SELECT {COLUMNS} FROM decision ORDER BY seq DESC LIMIT ?1");
     db.prepare(&find)?.query_map(params![i64::try_from(most).unwrap_or(i64::MAX)], read)?.collect()
+}
+
+pub(crate) fn waiting(db: &Connection) -> Result<Vec<Decision>> {
+    let find = format!("SELECT {COLUMNS} FROM decision WHERE status = 2 ORDER BY seq LIMIT 100");
+    db.prepare(&find)?.query_map([], read)?.collect()
 }
 
 pub(crate) fn insert(
@@ -179,9 +184,15 @@ pub(crate) fn insert(
         Value::Array(flows).to_string(),
         at,
         expires,
-        i64::from(asked.makes && judged.status == Status::Allowed),
+        if asked.makes && judged.status == Status::Allowed { 2 } else { 0 },
     ])?;
     Ok(db.last_insert_rowid())
+}
+
+/// When it was answered.
+pub(crate) fn answered(db: &Connection, seq: u64) -> Result<i64> {
+    let find = "SELECT coalesce(answered, 0) FROM decision WHERE seq = ?1";
+    db.prepare_cached(find)?.query_row(params![i64::try_from(seq).unwrap_or(i64::MAX)], |row| row.get(0))
 }
 
 /// A decision as it was asked for, to be judged once more.
@@ -219,9 +230,11 @@ pub(crate) fn set_reasons(db: &Connection, seq: i64, reasons: &[Reason]) -> Resu
     db.prepare_cached(set)?.execute(params![seq, reasons_text(reasons)]).map(drop)
 }
 
-pub(crate) fn use_up(db: &Connection, seq: u64) -> Result<()> {
-    let set = "UPDATE decision SET used = 1 WHERE seq = ?1 AND used = 0";
-    let changed = db.prepare_cached(set)?.execute(params![i64::try_from(seq).unwrap_or(i64::MAX)])?;
+/// It is handed out (1), or made (2): each once, and nothing is handed out that was made.
+pub(crate) fn use_up(db: &Connection, seq: u64, makes: bool) -> Result<()> {
+    let set = "UPDATE decision SET used = ?2 WHERE seq = ?1 AND used < ?2";
+    let how = 1 + i64::from(makes);
+    let changed = db.prepare_cached(set)?.execute(params![i64::try_from(seq).unwrap_or(i64::MAX), how])?;
     if changed == 1 { Ok(()) } else { Err(damaged()) }
 }
 

@@ -245,8 +245,19 @@ fn a_person_answers_once_and_what_was_approved_is_made_once() {
     assert_eq!(again, Err(Refused::State(Status::ReviewApproved)));
     let used = ledger.check(&own, &mut always(Status::ReviewPending)).unwrap();
     assert!(matches!(&used, Checked::Known(own) if own.used && own.id == waits.id), "{used:?}");
+    assert_eq!(ledger.hand_out(&waits.id, 2_000), Err(Refused::Used));
     let next = new(ledger.check(&own, &mut always(Status::ReviewPending)).unwrap());
     assert!(next.id != waits.id && next.status == Status::ReviewPending, "once");
+    // The call that makes what was approved and handed out is no second payment; one behind it is.
+    let other = asked(6, 9, 2_000);
+    let held = new(ledger.check(&other, &mut always(Status::ReviewPending)).unwrap());
+    ledger.review(&held.id, true, 2_000, &mut always(Status::Allowed)).unwrap();
+    assert_eq!(ledger.hand_out(&held.id, 2_000).map(|own| own.status), Ok(Status::ReviewApproved));
+    let other = Asked { makes: true, ..other };
+    let made = ledger.check(&other, &mut always(Status::ReviewPending)).unwrap();
+    assert!(matches!(&made, Checked::Known(own) if own.id == held.id), "{made:?}");
+    let again = new(ledger.check(&other, &mut always(Status::ReviewPending)).unwrap());
+    ledger.review(&again.id, false, 2_000, &mut always(Status::Allowed)).unwrap();
     let mut known = |view: &dyn View| {
         assert!(view.known()?);
         Ok(judged(Status::Allowed))
@@ -259,7 +270,7 @@ fn a_person_answers_once_and_what_was_approved_is_made_once() {
     });
     assert_eq!(refused.as_ref().map(|own| own.status), Ok(Status::Denied));
     assert_eq!(refused.unwrap().reasons.len(), 1);
-    assert_eq!(spent(&ledger, &own, Back::Always, By::All), Units::new(5));
+    assert_eq!(spent(&ledger, &own, Back::Always, By::All), Units::new(11));
     assert_eq!(ledger.review("x", true, 1, &mut always(Status::Allowed)), Err(Refused::Unknown));
 }
 

@@ -313,6 +313,8 @@ pub enum Refused {
     State(Status),
     /// Another transaction was told before.
     Other,
+    /// The approval was handed out before, or is too old.
+    Used,
     /// The ledger cannot be used.
     Fault(Fault),
 }
@@ -392,11 +394,23 @@ pub trait Ledger: fmt::Debug {
     /// As [`Ledger::check`].
     fn decision(&self, id: &str, now: u64) -> Result<Option<Decision>, Fault>;
 
+    /// A decision, handed to whoever asked: what a person approved is handed out once, and in time.
+    ///
+    /// # Errors
+    /// When there is none, or the approval was handed out or made before, or is too old.
+    fn hand_out(&self, id: &str, now: u64) -> Result<Decision, Refused>;
+
     /// The last decisions, the newest first.
     ///
     /// # Errors
     /// As [`Ledger::check`].
     fn recent(&self, most: usize, now: u64) -> Result<Vec<Decision>, Fault>;
+
+    /// What waits for a person, the oldest first.
+    ///
+    /// # Errors
+    /// As [`Ledger::check`].
+    fn waiting(&self, now: u64) -> Result<Vec<Decision>, Fault>;
 
     /// Notes a text that was read.
     ///

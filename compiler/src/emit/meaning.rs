@@ -385,7 +385,10 @@ fn limits_on_a_payment_are_exact() {
         paying(&[(payment::AMOUNT, "eip155:1/erc20:0x1111111111111111111111111111111111111111 9999999999")]);
     assert_eq!(verdict_like(&text, &other).decision, Allow, "another token has no such limit");
     let verdict = verdict_like(&text, &paying(&[(payment::AMOUNT, &format!("{USDC_ID} 12500000"))]));
-    assert_eq!(verdict.steps[0].because, "12.50 USDC is more than 2.50 USDC");
+    assert_eq!(
+        verdict.steps[0].because,
+        "the amount 12.50 USDC is over the limit of 2.50 USDC for one payment"
+    );
     // A payment that cannot be read is not "no payment".
     let verdict = verdict_like(&text, &paying(&[]));
     assert_eq!(verdict.decision, Ask);

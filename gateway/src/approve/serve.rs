@@ -7,6 +7,7 @@ use super::code::{Scope, Tokens};
 use super::guard::{Asked, OPEN, refused};
 use super::open::{at_port, lock_file, port_file, windows};
 use super::page::{card, headers, notice, page};
+use crate::pay::{Refusal, held};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
@@ -14,8 +15,9 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use policy_approvals::{Brief, Channel, Store, Unanswered, Verdict};
+use policy_approvals::{Brief, Channel, Notice, Store, Unanswered, Verdict};
 use policy_engine::places::Folders;
+use policy_payments::ledger::Status;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -63,6 +65,7 @@ struct Card {
 
 struct Server {
     store: Store,
+    folders: Folders,
     address: String,
     tokens: Tokens,
     news: watch::Receiver<News>,
@@ -116,6 +119,7 @@ async fn run(folders: &Folders) -> Result<(), String> {
     let (tell, news) = watch::channel(News { seen: 1, ..News::default() });
     let server = Arc::new(Server {
         store,
+        folders: folders.clone(),
         address: format!("127.0.0.1:{port}"),
         tokens: Tokens::default(),
         news,
@@ -156,12 +160,13 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         let due = looked.elapsed() > Duration::from_secs(1);
         let cards = tell.borrow().cards.clone();
         let seen = tell.borrow().seen;
+        let looked_in = folders.clone();
         let (back, found) = blocking(move || {
             let mut held = held;
             let now = store.changes(&mut held);
             let read = now.and_then(|now| {
                 let same = before == Some(now) && !due;
-                Ok((now, if same { None } else { Some(read(&store, &cards, seen + 1)?) }))
+                Ok((now, if same { None } else { Some(read(&store, &looked_in, &cards, seen + 1)?) }))
             });
             (held, read)
         })
@@ -210,7 +215,12 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
 }
 
 /// What is open now; only questions that no card is known of are read whole.
-fn read(store: &Store, cards: &[Card], since: u64) -> Result<(Vec<Card>, Vec<Value>), String> {
+fn read(
+    store: &Store,
+    folders: &Folders,
+    cards: &[Card],
+    since: u64,
+) -> Result<(Vec<Card>, Vec<Value>), String> {
     let known = |id: &str| cards.iter().find(|card| card.id == id);
     let open = store.open_besides(&|id| known(id).is_some())?;
     let made = open.into_iter().filter_map(|open| {
@@ -222,7 +232,42 @@ fn read(store: &Store, cards: &[Card], since: u64) -> Result<(Vec<Card>, Vec<Val
         };
         Some(Card { since, id, asked, waits, closes, quiet, json })
     });
-    Ok((made.collect(), store.notices()?.iter().map(notice).collect()))
+    let mut made: Vec<Card> = made.collect();
+    let mut notices: Vec<Value> = store.notices()?.iter().map(notice).collect();
+    match held::waiting(folders) {
+        Ok(waiting) => made.extend(waiting.iter().map(|own| {
+            let id = format!("{}{}", held::MARK, own.id);
+            let (since, json) = match known(&id) {
+                Some(card) => (card.since, card.json.clone()),
+                None => {
+                    let mut card = card(&held::question(own));
+                    // Each is asked about by itself.
+                    if let Some(all) = card.as_object_mut() {
+                        all.insert("once".to_owned(), json!(true));
+                    }
+                    (since, Arc::from(card.to_string()))
+                }
+            };
+            let at = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+            Card {
+                since,
+                id,
+                asked: at(own.at),
+                waits: at(own.expires),
+                closes: at(own.expires),
+                quiet: false,
+                json,
+            }
+        })),
+        // The other questions are shown all the same.
+        Err(why) => notices.push(notice(&Notice {
+            file: "ledger".to_owned(),
+            message: why,
+            help: "payments are refused until a person has looked at it".to_owned(),
+            ..Notice::default()
+        })),
+    }
+    Ok((made, notices))
 }
 
 fn tell_news(tell: &watch::Sender<News>, cards: Vec<Card>, notices: Vec<Value>, error: Option<String>) {
@@ -364,6 +409,27 @@ async fn answer(
         Scope::One(own) if *own == id => Channel::Elicit,
         Scope::One(_) => return StatusCode::FORBIDDEN.into_response(),
     };
+    if let Some(payment) = id.strip_prefix(held::MARK).map(str::to_owned) {
+        let approve = match verdict {
+            Verdict::Once => true,
+            Verdict::Deny => false,
+            Verdict::Session => return StatusCode::BAD_REQUEST.into_response(),
+        };
+        let folders = server.folders.clone();
+        let done = blocking(move || held::answer(&folders, &payment, approve)).await;
+        return told(&match done {
+            Some(Ok(own)) if approve && own.status == Status::Denied => {
+                let why = "something speaks against it now, and the payment is denied";
+                json!({ "error": why, "closed": true })
+            }
+            Some(Ok(_)) => json!({ "ok": true }),
+            Some(Err(refusal)) => {
+                let closed = !matches!(refusal, Refusal::Fault(_));
+                json!({ "error": super::shown::plain(&refusal.sentence()), "closed": closed })
+            }
+            None => json!({ "error": "the answer could not be written" }),
+        });
+    }
     let store = server.store.clone();
     let done = blocking(move || store.answer(&id, verdict, channel)).await;
     told(&match done {

@@ -6,6 +6,7 @@
 use crate::mcp::arguments::{Arguments, Wrong};
 use crate::mcp::checks;
 use crate::mcp::config;
+use crate::mcp::payments;
 use crate::mcp::rules;
 use crate::mcp::sessions::Sessions;
 use crate::mcp::start::Start;
@@ -110,6 +111,13 @@ impl Worker {
 
     fn answer(&mut self, question: Question) -> Result<Value, Wrong> {
         let Question { tool, given } = question;
+        match tool {
+            Tool::CheckPayment => return payments::check(self, given),
+            Tool::Again => return payments::again(self, given),
+            Tool::ReportSettlement => return payments::settle(self, given.unwrap_or_default()),
+            Tool::ListRecentDecisions => return payments::recent(self, given),
+            _ => {}
+        }
         let mut arguments = Arguments::new(given, tool.arguments())?;
         match tool {
             Tool::CheckContent => checks::content(self, &mut arguments),
@@ -125,6 +133,11 @@ impl Worker {
             Tool::GetSession => {
                 let entry = self.entry()?;
                 self.sessions.state(&entry).map_err(Wrong::plain)
+            }
+            Tool::FileContext => payments::file(self, &mut arguments),
+            Tool::GetPolicy => payments::policy(self),
+            Tool::CheckPayment | Tool::Again | Tool::ReportSettlement | Tool::ListRecentDecisions => {
+                Err(Wrong::plain("this was answered before"))
             }
             Tool::SuppressRule => self.suppress(&arguments.text("rule_id")?),
         }
@@ -150,7 +163,7 @@ impl Worker {
         Ok(rules::catalogue(&self.layers()?))
     }
 
-    fn layers(&mut self) -> Result<Vec<std::rc::Rc<policy_engine::layers::Layer>>, Wrong> {
+    pub(crate) fn layers(&mut self) -> Result<Vec<std::rc::Rc<policy_engine::layers::Layer>>, Wrong> {
         let project = self.project()?;
         Ok(self.engine().layers_at(&project))
     }

@@ -13,16 +13,17 @@ use policy_hosts::reply::clean;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
-    ServerCapabilities, ServerConfig, Tool as Listed,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool as Listed,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 const INSTRUCTIONS: &str = "Checks tool calls, file content and shell commands against the policy that holds in this project, \
 before they are made. Check first, fix every violation, then act: hooks enforce the same policy. A violation of severity error \
-would be blocked.";
+would be blocked. Before any payment ask check_payment, and file what you read with file_context; pay only what was allowed.";
 
 /// Schemes under which the resources are found.
 const SCHEMES: [&str; 2] = ["agentlint", "policy"];
@@ -52,6 +53,56 @@ impl Server {
     }
 }
 
+impl Server {
+    /// Waits for a person, so many seconds at most; whoever asked hears that it waits.
+    async fn person(
+        &self,
+        first: Value,
+        wait: u64,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Value, Wrong> {
+        let id = first.get("id").cloned();
+        let token = context.meta.get_progress_token();
+        let begun = Instant::now();
+        let mut told = 0;
+        let mut last = first;
+        while begun.elapsed() < Duration::from_secs(wait) {
+            tokio::select! {
+                () = context.ct.cancelled() => break,
+                () = tokio::time::sleep(BEAT) => {}
+            }
+            let waited = begun.elapsed().as_secs();
+            if let Some(token) = token.clone().filter(|_| waited >= told + TELLS) {
+                told = waited;
+                #[expect(clippy::cast_precision_loss, reason = "seconds of a wait")]
+                let progress = ProgressNotificationParam::new(token, waited as f64)
+                    .with_message("a person is asked about this payment");
+                let _ = context.peer.notify_progress(progress).await;
+            }
+            let given = json!({ "id": id, "waited": waited.max(1) });
+            let given = given.as_object().cloned();
+            last = self.desk.ask(Question { tool: Tool::Again, given }).await?;
+            if !waits(&last) {
+                break;
+            }
+        }
+        if let Some(all) = last.as_object_mut() {
+            all.remove("wait_seconds");
+        }
+        Ok(last)
+    }
+}
+
+/// Whether a person is still to answer.
+fn waits(value: &Value) -> bool {
+    value.get("status").is_some_and(|status| status == "review_pending")
+}
+
+/// How often it is looked whether a person answered.
+const BEAT: Duration = Duration::from_millis(300);
+/// How often a client hears that it waits, seconds.
+const TELLS: u64 = 10;
+
 /// Everything fits on one page, so a cursor is none of ours.
 fn only_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match request.and_then(|request| request.cursor.as_ref()) {
@@ -63,9 +114,17 @@ fn only_page(request: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> 
     }
 }
 
+/// Fields beside the sentences of answers about payments.
+const SAID: [&str; 4] = ["status", "result", "decisions", "assurance"];
+
 /// An answer: lists are wrapped, since structured content was an object for most of the protocol's life.
 fn answered(value: Value) -> CallToolResult {
-    let text = ContentBlock::text(value.to_string());
+    // What has sentences is said in them.
+    let said = value
+        .get("text")
+        .filter(|_| value.get("lines").is_some() || SAID.iter().any(|key| value.get(key).is_some()));
+    let text =
+        ContentBlock::text(said.and_then(Value::as_str).map_or_else(|| value.to_string(), str::to_owned));
     let mut result = CallToolResult::success(vec![text]);
     result.structured_content = Some(if value.is_array() { json!({"result": value}) } else { value });
     result
@@ -142,7 +201,7 @@ impl ServerHandler for Server {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::of(&request.name) else {
             let near = match nearest(&request.name, Tool::ALL.into_iter().map(Tool::name)) {
@@ -152,7 +211,17 @@ impl ServerHandler for Server {
             let message = format!("`name` is no tool of this server: `{}`{near}", clean(&request.name, 80));
             return Err(ErrorData::invalid_params(message, Some(json!({"field": "name"}))));
         };
-        let result = match self.desk.ask(Question { tool, given: request.arguments }).await {
+        let mut answer = self.desk.ask(Question { tool, given: request.arguments }).await;
+        if tool == Tool::CheckPayment
+            && let Ok(value) = &mut answer
+        {
+            let wait = value.as_object_mut().and_then(|all| all.remove("wait_seconds"));
+            let wait = wait.and_then(|own| own.as_u64()).unwrap_or_default();
+            if wait > 0 && waits(value) {
+                answer = self.person(value.clone(), wait, &context).await;
+            }
+        }
+        let result = match answer {
             Ok(value) => answered(value),
             Err(wrong) => failed(tool, &wrong),
         };

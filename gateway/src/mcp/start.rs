@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 const PROJECT: [&str; 2] = ["AGENTLINT_PROJECT_DIR", "CLAUDE_PROJECT_DIR"];
 /// Variables that name the session, the first that is set counts.
 const SESSION: [&str; 2] = ["AGENTLINT_SESSION_ID", "MCP_SESSION_ID"];
+/// Variables that name the session of payments, the first that is set counts.
+pub(crate) const PAYMENTS: [&str; 2] = ["POLICY_SESSION", "VULSIGHT_SESSION"];
 
 /// What the process finds around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub struct Surroundings {
     pub project: Result<PathBuf, String>,
     /// The session that a variable names.
     pub session: Option<String>,
+    /// The session that a variable names for payments and what is read before them.
+    pub payments: Option<String>,
 }
 
 impl Surroundings {
@@ -32,13 +36,14 @@ impl Surroundings {
     ) -> Surroundings {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let session = SESSION.into_iter().find_map(set).and_then(|value| value.into_string().ok());
+        let payments = PAYMENTS.into_iter().find_map(set).and_then(|value| value.into_string().ok());
         let told = PROJECT.into_iter().find_map(|name| Some((name, set(name)?)));
         let (from, folder) = match (named, told) {
             (Some(folder), _) => ("--project", folder.to_path_buf()),
             (None, Some((name, folder))) => (name, PathBuf::from(folder)),
             (None, None) => ("the working directory", cwd.unwrap_or(Path::new("")).to_path_buf()),
         };
-        Surroundings { project: project(from, &folder, cwd), session }
+        Surroundings { project: project(from, &folder, cwd), session, payments }
     }
 
     /// Of this process.

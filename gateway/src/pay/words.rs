@@ -57,6 +57,7 @@ pub fn answer(decision: &Decision, waited: u64) -> String {
             let next = "Ask your user to review it on the approval page of policy, then ask about the same payment again.";
             lines.push(match waited {
                 0 => next.to_owned(),
+                1 => format!("Nobody answered within a second. {next}"),
                 seconds => format!("Nobody answered within {seconds} seconds. {next}"),
             });
         }

@@ -341,6 +341,10 @@ fn a_payment_is_read_into_facts_of_its_own() {
         ("scheme", "exact"),
         ("seller", "shop.example"),
         ("payee", "0x1111111111111111111111111111111111111111"),
+        ("payee may", "unverified"),
+        ("payee may", "new"),
+        ("payee may", "lookalike"),
+        ("payee may", "filed"),
         ("call", "-"),
         ("amount", &format!("{asset} 50000")),
     ];

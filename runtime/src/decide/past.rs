@@ -303,7 +303,9 @@ fn passes(facts: &Facts, limit: &Limit<'_>, found: &mut Found) -> bool {
         Measure::Approval => ("an approval of", money(value), money(limit.most)),
         _ => ("", money(value), money(limit.most)),
     };
+    let amount = limit.measure == Measure::Amount;
     found.why = Some(match found.sure {
+        true if amount => format!("the amount {own} is over the limit of {most} for one payment"),
         true => format!("{what} {own} is more than {most}").trim_start().to_owned(),
         false => format!("how much it is cannot be told, and more than {most} is too much"),
     });

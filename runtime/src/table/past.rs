@@ -110,6 +110,15 @@ impl<'a> Table<'a> {
         Ok(Some(Tail { limit, condition, hours, flags: self.flag(row.word(13)?)? }))
     }
 
+    /// Whether a line asks a ledger of payments.
+    ///
+    /// # Errors
+    ///
+    /// When the table is damaged.
+    pub fn asks_a_ledger(&self, line: &Line<'_>) -> Read<bool> {
+        Ok(self.tail(line)?.and_then(|tail| tail.limit).is_some_and(|limit| limit.measure.of_ledger()))
+    }
+
     /// How many facts of the past there are.
     #[must_use]
     pub fn pasts(&self) -> u32 {

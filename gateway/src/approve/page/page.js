@@ -183,12 +183,15 @@
     };
     key('Deny', 'deny', 'deny');
     key('Approve once', 'yes', 'once');
-    key('Approve for this session', 'yes', 'session');
+    if (!question.once) key('Approve for this session', 'yes', 'session');
     card.keys = keys;
     card.told = make('p', 'told');
     card.told.setAttribute('role', 'status');
     keys.dataset.id = id;
-    element.append(keys, make('p', 'note', 'For this session: identical calls, with the same arguments, until the server or session ends.'), card.told);
+    const note = question.once
+      ? 'A payment is approved once, for fifteen minutes.'
+      : 'For this session: identical calls, with the same arguments, until the server or session ends.';
+    element.append(keys, make('p', 'note', note), card.told);
     return card;
   }
 
