@@ -230,6 +230,20 @@ Examples:
 
 The project is AGENTLINT_PROJECT_DIR, CLAUDE_PROJECT_DIR or the working directory; docs/mcp.md has every client")]
     Mcp(McpArgs),
+    /// Answer questions about payments over HTTP, on 127.0.0.1 alone.
+    #[command(
+        after_help = "Examples:\n  policy serve\n  policy serve --port 0 --policy payments.policy\n\nPOST /api/v1/decisions, GET /api/v1/decisions/ID, POST /api/v1/context, with `Authorization: Bearer TOKEN`."
+    )]
+    Serve(ServeArgs),
+    /// File what a tool gave back, from a hook event on standard input; ends with 0 whatever happens.
+    #[command(name = "file-tool-result")]
+    FileToolResult,
+    /// Print the skill that tells an agent to ask before it pays; `codex` for an AGENTS.md.
+    Skill {
+        /// Nothing, or `codex`.
+        #[arg(default_value = "", hide_default_value = true)]
+        form: String,
+    },
     /// Run an MCP server behind the policy: every call is decided, written to the audit log, and let go or not.
     #[command(after_help = "\
 Examples:
@@ -485,9 +499,32 @@ pub(crate) struct McpArgs {
     /// Who calls: a label that `as` in a policy can name.
     #[arg(long = "as", value_name = "LABEL")]
     pub(crate) label: Option<String>,
+    /// Print the skill that tells an agent to ask before it pays; `codex` for an AGENTS.md.
+    #[arg(long, value_name = "FORM", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["policy", "label", "hook"])]
+    pub(crate) skill: Option<String>,
+    /// Print the settings of a hook that files what tools give back.
+    #[arg(long, conflicts_with_all = ["policy", "label"])]
+    pub(crate) hook: bool,
     /// The protocol has the output for itself.
     #[command(flatten)]
     pub(crate) nothing: NoReport,
+}
+
+/// `policy serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// This policy instead of the user's and the project's; the managed one and std/self still hold.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+    /// Who calls: a label that `as` in a policy can name.
+    #[arg(long = "as", value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// The port on 127.0.0.1; 0 for any that is free.
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// Most questions a minute.
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<u32>,
 }
 
 /// `policy suppress`.

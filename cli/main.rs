@@ -131,7 +131,14 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
         Command::Pins(args) => commands::pins::run(&args, context),
         Command::Suppress(args) => commands::suppress::run(&args, context),
         Command::Audit(args) => commands::audit::run(&args, context),
-        Command::Mcp(args) => commands::mcp::run(&args, context),
+        Command::Mcp(args) => match &args.skill {
+            Some(form) => commands::payments::skill(form),
+            None if args.hook => commands::payments::hook(),
+            None => commands::mcp::run(&args, context),
+        },
+        Command::Serve(args) => commands::payments::run(&args, context),
+        Command::FileToolResult => commands::payments::file(context),
+        Command::Skill { form } => commands::payments::skill(&form),
         Command::Wrap(args) => commands::wrap::run(args, context),
         Command::WrapGuard => {
             policy_gateway::wrap::watch();

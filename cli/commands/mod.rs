@@ -18,6 +18,7 @@ pub(crate) mod hook;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod mcp;
+pub(crate) mod payments;
 pub(crate) mod pins;
 pub(crate) mod rules;
 pub(crate) mod scan;

@@ -102,6 +102,7 @@ codes! {
     GuardsOnly = "policy::lint::guards-only", "A tool has guards and no rule that could allow it.";
     HomeCoversProject = "policy::lint::home-covers-project", "A pattern on the home folder also covers the project.";
     LineWithoutEffect = "policy::lint::line-without-effect", "A line never changes an answer.";
+    NoBudget = "policy::lint::no-budget", "Payments are looked at, and no budget holds them all.";
     OpenAllowRunsCode = "policy::lint::open-allow-runs-code", "An open grant takes flags that run, write or send something.";
     ShadowedRule = "policy::lint::shadowed-rule", "A rule can never decide.";
     SilentCheck = "policy::lint::silent-check", "A check says nothing at the events of its guard.";

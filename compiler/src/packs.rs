@@ -22,6 +22,7 @@ pub const PACKS: &[(&str, &str)] = &[
     ("std/network", include_str!("../../policies/std/network.policy")),
     ("std/npm", include_str!("../../policies/std/npm.policy")),
     ("std/packages", include_str!("../../policies/std/packages.policy")),
+    ("std/payments", include_str!("../../policies/std/payments.policy")),
     ("std/php", include_str!("../../policies/std/php.policy")),
     ("std/programs", include_str!("../../policies/std/programs.policy")),
     ("std/programs-code", include_str!("../../policies/std/programs-code.policy")),

@@ -331,7 +331,9 @@ pub fn default_text(which: Default_) -> String {
         return "policy \"agent-firewall\" language 1\n\nuse std/agent-firewall\n".to_string();
     }
     let mut text = "policy \"built-in default\" language 1\n\ndefault host\n\n".to_string();
-    let apart = ["std/self", "std/agent-firewall", "std/tools", "std/readonly", "std/session-rules"];
+    // Who pays says so: a call that only sounds like a payment would be refused.
+    let apart =
+        ["std/self", "std/agent-firewall", "std/tools", "std/readonly", "std/session-rules", "std/payments"];
     // What a linter says is asked for by name.
     let linter = ["universal", "quality", "frontend", "react", "seo", "security", "autopilot"];
     for (name, _) in policy_compiler::PACKS {

@@ -12,4 +12,5 @@ pub mod install;
 pub mod mcp;
 pub mod pay;
 pub mod pins;
+pub mod serve;
 pub mod wrap;

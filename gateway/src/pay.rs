@@ -4,6 +4,7 @@
 //! ways in give the same decision for the same payment.
 
 mod content;
+pub mod filer;
 pub mod held;
 mod rate;
 mod request;
@@ -12,7 +13,7 @@ mod words;
 pub use content::{Scanned, cut, scan};
 pub use rate::Rate;
 pub use request::Request;
-pub use words::{answer, content_words, short};
+pub use words::{answer, content_words, sentence, short};
 
 use policy_engine::decide::Engine;
 use policy_engine::past::Counted;

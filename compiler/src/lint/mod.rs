@@ -9,6 +9,7 @@ mod grants_a_shell;
 mod guards_only;
 mod home_covers_project;
 mod line_without_effect;
+mod no_budget;
 mod open_allow_runs_code;
 mod shadowed_rule;
 mod twice;
@@ -54,6 +55,7 @@ pub(crate) fn lint(input: &Input<'_>, summary: &mut Summary, sink: &mut Sink) {
     wide_tool_glob::lint(input, sink);
     home_covers_project::lint(input, sink);
     guards_only::lint(input, sink);
+    no_budget::lint(input, sink);
     default_is_no_floor::lint(input, sink);
     expired_exception::lint(input, sink);
     unused_exception::lint(input, sink);

@@ -24,7 +24,15 @@ pub(super) fn lint(input: &Input<'_>, sink: &mut Sink) {
             Some((first, first_line)) if *first != written.span => {
                 // What a line takes back with `except` makes it another pattern.
                 let has_except = |id: ir::LineId| input.excepted.contains(&id);
-                if id != *first_line && (has_except(id) || has_except(*first_line)) {
+                // What a line asks of the past decides with its pattern.
+                let asked = |id: ir::LineId| {
+                    let tails = &input.lowered.policy.tails;
+                    let tail =
+                        tails.binary_search_by_key(&id, |tail| tail.line).ok().and_then(|at| tails.get(at));
+                    tail.map(|tail| (&tail.limit, &tail.condition, &tail.hours))
+                };
+                let apart = has_except(id) || has_except(*first_line) || asked(id) != asked(*first_line);
+                if id != *first_line && apart {
                     continue;
                 }
                 sink.push(

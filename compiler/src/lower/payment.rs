@@ -399,7 +399,7 @@ pub(super) fn quantity_of(measure: Measure, over: &Quantity) -> Option<(&'static
 }
 
 /// Whether a guard looks at payments: then its counts of calls are counts of payments.
-pub(super) fn pays(body: &[ast::Line]) -> bool {
+pub(crate) fn pays(body: &[ast::Line]) -> bool {
     let own = |word: &ast::Text| {
         let measure = Measure::of(&word.node);
         measure.is_some_and(|own| own.of_payment().is_some() || own.of_ledger())

@@ -20,7 +20,7 @@ pub fn short(address: &str) -> String {
 }
 
 /// A clause as a sentence.
-fn sentence(clause: &str) -> String {
+pub fn sentence(clause: &str) -> String {
     let clause = for_model(clause, 600);
     let mut letters = clause.trim().trim_end_matches('.').chars();
     match letters.next() {
