@@ -390,3 +390,47 @@ fn what_a_tool_gave_back_is_filed_and_holds_the_next_payment() {
     let own = &hook["hooks"]["PostToolUse"][0]["hooks"][0];
     assert_eq!((&own["async"], &own["timeout"]), (&json!(true), &json!(120)));
 }
+
+#[test]
+fn racing_processes_that_are_killed_never_spend_more_than_there_is() {
+    let rounds = crate::support::rounds(2);
+    let mut random = crate::support::Random(7);
+    for round in 0..rounds {
+        let world = world(&format!("paying-race-{round}"));
+        let policy = world.word("p.policy");
+        let start = |number: u64| {
+            let event = json!({
+                "event": "pre_tool_use", "tool_name": "pay_now", "cwd": world.path("repo"), "session_id": "s",
+                "tool_input": {"payment": payment(SHOP, "100000", &number.to_string()), "observed402PayTo": SHOP},
+            });
+            let mut command = world.command(&["hook", "--host", "generic", "--policy", &policy]);
+            let mut child =
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(event.to_string().as_bytes()).unwrap();
+            child
+        };
+        let mut children: Vec<Child> = (0..20).map(start).collect();
+        for child in &mut children {
+            if random.below(3) == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(random.below(8) as u64));
+                child.kill().unwrap();
+            }
+        }
+        let mut said = 0;
+        for child in children {
+            let out = child.wait_with_output().unwrap();
+            said += usize::from(String::from_utf8_lossy(&out.stdout).contains("\"allow\""));
+        }
+        let ledger = policy_ledger::Sqlite::at(world.path("home/.local/state/policy/ledger/payments.db"));
+        let allowed = || {
+            let all = policy_payments::ledger::Ledger::recent(&ledger, 1000, 0).unwrap();
+            all.iter().filter(|own| own.status.word() == "allowed").count()
+        };
+        // Who was killed behind the commit is counted and was not heard.
+        assert!(said <= allowed() && allowed() <= 5, "{said} of {}", allowed());
+        for number in 100..107 {
+            start(number).wait_with_output().unwrap();
+        }
+        assert_eq!(allowed(), 5, "what was cut off lost nothing");
+    }
+}

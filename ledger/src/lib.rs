@@ -27,6 +27,7 @@ use policy_payments::ledger::{
 use rusqlite::{Connection, params};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Longest wait for other checks.
@@ -38,6 +39,8 @@ pub struct Sqlite {
     file: PathBuf,
     /// How long a person has to answer, milliseconds.
     review_lasts: u64,
+    /// Kept open between checks, with the file that it is: the last one that closes a file writes all of it anew.
+    held: Mutex<Option<(Connection, (u64, u64))>>,
     #[cfg(test)]
     fails: Option<&'static str>,
 }
@@ -59,6 +62,7 @@ impl Sqlite {
         Sqlite {
             file,
             review_lasts: REVIEW_LASTS,
+            held: Mutex::new(None),
             #[cfg(test)]
             fails: None,
         }
@@ -95,6 +99,29 @@ impl Sqlite {
         Fault(format!("the ledger `{}` cannot be used: {}", self.file.display(), text::clause(error)))
     }
 
+    /// The connection of before while the file is the same one, or a new one.
+    fn connection(&self) -> Result<Connection, String> {
+        let held = self.held.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((db, file)) = held
+            && self.stamp() == Some(file)
+        {
+            return Ok(db);
+        }
+        let say = |error: &rusqlite::Error| text::clause(error);
+        policy_state::sqlite::open(&self.file, &schema::SHAPE, PATIENCE, &say)
+    }
+
+    fn stamp(&self) -> Option<(u64, u64)> {
+        let found = std::fs::symlink_metadata(&self.file).ok()?;
+        Some((found.dev(), found.ino()))
+    }
+
+    fn keep(&self, db: Connection) {
+        if let Some(stamp) = self.stamp() {
+            *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Some((db, stamp));
+        }
+    }
+
     /// Does something in one transaction; nothing of it stays when it fails, or when it is only looked at. `durable`: it is on
     /// the disk when this is back.
     fn within<T>(
@@ -118,8 +145,7 @@ impl Sqlite {
         {
             return Err(fault(format!("`{}` is read-only", self.file.display())));
         }
-        let say = |error: &rusqlite::Error| text::clause(error);
-        let db = policy_state::sqlite::open(&self.file, &schema::SHAPE, PATIENCE, &say).map_err(fault)?;
+        let db = self.connection().map_err(fault)?;
         let sql = |error: rusqlite::Error| self.fault(&error);
         db.execute_batch(if durable { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })
             .map_err(sql)?;
@@ -132,10 +158,12 @@ impl Sqlite {
                 self.step("after commit")?;
                 // Behind the commit: a head that is too low refuses nothing.
                 head::write(folder, head).map_err(fault)?;
+                self.keep(db);
                 Ok(done)
             }
             Ok((done, _)) => {
                 db.execute_batch("ROLLBACK").map_err(sql)?;
+                self.keep(db);
                 Ok(done)
             }
             Err(error) => {
