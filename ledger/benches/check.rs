@@ -3,7 +3,7 @@
 //! INVARIANT: both write a decision and its holds to a file of their own on the same disk, durably, turn by turn in one run; the least
 //! and the middle of many are told.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
 use policy_ledger::{Sqlite, file};
 use policy_payments::Units;

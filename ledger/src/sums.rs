@@ -81,7 +81,9 @@ pub(crate) fn sum(
         Some((_, total)) => units(total)?.minus(moved).ok_or_else(damaged)?,
         None => moved,
     };
-    if known.is_none() || from < to {
+    // Where nothing left the window its end need not be written, but for once in a while.
+    let lags = to.saturating_sub(from) > i64::from(seconds) * 1000 / 8;
+    if known.is_none() || from < to && (moved != Units::ZERO || lags) {
         let set = "INSERT INTO run (asset, side, who, seconds, tail, total) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             ON CONFLICT (asset, side, who, seconds) DO UPDATE SET tail = ?5, total = ?6";
         db.prepare_cached(set)?.execute(params![asset, number, who, seconds, tail, blob(total)])?;
