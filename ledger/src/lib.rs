@@ -6,6 +6,7 @@
 
 mod head;
 mod kept;
+mod postgres;
 mod queue;
 mod rows;
 mod schema;
@@ -16,6 +17,7 @@ mod text;
 mod view;
 
 pub use kept::Kept;
+pub use postgres::{Postgres, Time};
 
 use crate::rows::Held;
 use crate::view::Seen;

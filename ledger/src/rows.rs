@@ -70,7 +70,7 @@ fn json_of(text: &str) -> Result<Vec<Value>> {
     serde_json::from_str(text).map_err(|_| damaged())
 }
 
-fn reasons_of(text: &str) -> Result<Vec<Reason>> {
+pub(crate) fn reasons_of(text: &str) -> Result<Vec<Reason>> {
     let own = |value: Value, key: &str| {
         value.get(key).and_then(Value::as_str).map(str::to_owned).ok_or_else(damaged)
     };
@@ -84,12 +84,12 @@ fn reasons_of(text: &str) -> Result<Vec<Reason>> {
     json_of(text)?.into_iter().map(one).collect()
 }
 
-fn reasons_text(reasons: &[Reason]) -> String {
+pub(crate) fn reasons_text(reasons: &[Reason]) -> String {
     let one = |own: &Reason| json!({ "denies": own.denies, "rule": own.rule, "sentence": own.sentence });
     Value::Array(reasons.iter().map(one).collect()).to_string()
 }
 
-fn flows_of(text: &str) -> Result<Vec<Flow>> {
+pub(crate) fn flows_of(text: &str) -> Result<Vec<Flow>> {
     let one = |value: Value| {
         let text = |at: usize| value.get(at).and_then(Value::as_str).ok_or_else(damaged);
         Ok(Flow { asset: text(0)?.to_owned(), units: Units::whole(text(1)?).ok_or_else(damaged)? })
