@@ -3,6 +3,8 @@
 //! INVARIANT: each test has a home of its own; nothing is decided by time but what waits for a person.
 
 use crate::support::World;
+use crate::wrapped::{Wrapped, call, questions};
+use policy_approvals::{Channel, Verdict};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -433,4 +435,37 @@ fn racing_processes_that_are_killed_never_spend_more_than_there_is() {
         }
         assert_eq!(allowed(), 5, "what was cut off lost nothing");
     }
+}
+
+#[test]
+fn what_a_person_is_asked_about_is_reserved_once_they_said_yes() {
+    let world = world("paying-asked");
+    let ledger = || policy_ledger::Sqlite::at(world.path("home/.local/state/policy/ledger/payments.db"));
+    let kept = || {
+        let ledger = ledger();
+        match policy_payments::ledger::Ledger::is_new(&ledger) {
+            true => 0,
+            false => policy_payments::ledger::Ledger::recent(&ledger, 100, 0).unwrap().len(),
+        }
+    };
+    let pay = |page: &str| json!({"payment": payment(OTHER, "50000", page), "observed402PayTo": OTHER});
+    let mut wrapped = Wrapped::over(&world, &[], &["cat"]);
+    for (id, page, verdict) in [(1, "a", Verdict::Once), (2, "b", Verdict::Deny)] {
+        let line = call(id, "pay_now", &pay(page));
+        wrapped.send(&line);
+        let (store, open) = questions(&world, 1);
+        let before = kept();
+        store.answer(&open[0].id, verdict, Channel::Page).unwrap();
+        let answer = wrapped.line();
+        assert_eq!(answer == line, verdict == Verdict::Once, "{answer}");
+        assert_eq!(kept() - before, usize::from(verdict == Verdict::Once), "{page}");
+    }
+    assert_eq!(wrapped.end().0, Some(0));
+    // A host that asks by itself does not say what came of it: that counts.
+    let policy = world.word("p.policy");
+    let event = json!({"event": "pre_tool_use", "tool_name": "pay_now", "tool_input": pay("c"), "session_id": "s", "cwd": world.path("repo")});
+    let before = kept();
+    let out = world.run(&["hook", "--host", "generic", "--policy", &policy], event.to_string().as_bytes());
+    let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((&answer["decision"], kept() - before), (&json!("ask"), 1), "{answer}");
 }

@@ -201,7 +201,8 @@ impl Engine {
             Ok(ledger) => ledger,
             Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },
         };
-        let how = Paying { makes: true, now: now_ms(), ..Paying::default() };
+        let asked = counted.yes && counted.is_of(call);
+        let how = Paying { makes: true, asked, now: now_ms(), ..Paying::default() };
         let done = match self.looking {
             // To look would make it.
             true if ledger.is_new() => {

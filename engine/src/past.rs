@@ -153,6 +153,10 @@ pub struct Counted {
     answers: Vec<(Question, Answer)>,
     /// The name that the lines of audit of the call share; who asks about it gives it.
     pub name: String,
+    /// It pays, a person is asked about it, and nothing is reserved for it yet.
+    pub owes: bool,
+    /// A person said yes to it, or is asked by somebody who does not tell the answer.
+    pub yes: bool,
 }
 
 impl Counted {
@@ -254,7 +258,13 @@ impl<'a> Asking<'a> {
     pub(crate) fn counted(&self) -> Counted {
         let known = self.known.borrow();
         let counts = known.iter().filter(|(_, answer)| matches!(answer, Answer::Count(_)));
-        Counted { call: self.entry.call, answers: counts.cloned().collect(), name: String::new() }
+        Counted {
+            call: self.entry.call,
+            answers: counts.cloned().collect(),
+            name: String::new(),
+            owes: false,
+            yes: false,
+        }
     }
 
     /// Remembers what the call did, unless it was refused or is no call.

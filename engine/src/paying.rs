@@ -31,6 +31,8 @@ pub struct Paying {
     pub makes: bool,
     /// A person answers in the ledger. Otherwise whoever asks has a way of its own to ask, and what a person says yes to is paid.
     pub reviews: bool,
+    /// A person was asked, or is by somebody who does not say so here: what the policy asks about is reserved, too.
+    pub asked: bool,
     /// Milliseconds since 1970.
     pub now: u64,
 }
@@ -271,7 +273,8 @@ fn judged(verdict: &Verdict, reviews: bool, call: &Call) -> Judged {
 }
 
 impl Engine {
-    /// Decides a call that holds a payment, with the ledger: what it says is reserved and written down.
+    /// Decides a call that holds a payment, with the ledger: what it says is reserved and written down; none where a person is asked
+    /// first, and then it is decided again.
     ///
     /// # Errors
     /// When the call holds no payment that can be read, or the ledger cannot be used.
@@ -281,16 +284,24 @@ impl Engine {
         ledger: &dyn Ledger,
         how: &Paying,
         counted: &Counted,
-    ) -> Result<(Answer, Checked), Unpaid> {
+    ) -> Result<(Answer, Option<Checked>), Unpaid> {
         let session = self.session_at(&call.cwd, &call.host, "").project;
         let asked = asked(call, how, &session)?;
         let mut last = None;
+        let mut owes = false;
         let checked = ledger.check(&asked, &mut |view| {
             let answer = self.judge_payment(call, counted, view, (asked.payee.as_deref(), how.now))?;
             let judged = judged(&answer.verdict, how.reviews, call);
+            owes = !how.reviews && !how.asked && answer.verdict.decision.without_host() == Decision::Ask;
             last = Some(answer);
-            Ok(judged)
-        })?;
+            // Nothing is reserved for what a person may say no to.
+            if owes { Err(Fault("a person is asked first".to_owned())) } else { Ok(judged) }
+        });
+        if owes && let Some(mut answer) = last {
+            answer.counted.owes = true;
+            return Ok((answer, None));
+        }
+        let checked = checked?;
         // Decided before: nothing was judged.
         let mut answer = match last {
             Some(answer) => answer,
@@ -299,7 +310,7 @@ impl Engine {
         if let Checked::Known(decision) = &checked {
             known(&mut answer.verdict, decision);
         }
-        Ok((answer, checked))
+        Ok((answer, Some(checked)))
     }
 
     /// Decides a call that holds a payment as [`Engine::pay`] does; nothing is kept.

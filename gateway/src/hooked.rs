@@ -39,6 +39,7 @@ impl Desk for AtThePage {
         if matches!(said, Said::Approved(_)) {
             // ORDER: the policy first, since it may have changed while the person thought.
             engine.refresh();
+            answer.counted.yes = true;
             answer = engine.decide_again(call, &answer.counted);
             if answer.verdict.decision != Decision::Ask {
                 return answer;

@@ -145,6 +145,7 @@ impl Front<'_> {
             texts: request.text.into_iter().collect(),
             makes: false,
             reviews: true,
+            asked: true,
             now: self.now,
         };
         policy_engine::paying::asked(&call, &how, "").map_err(unpaid)?;
@@ -153,8 +154,9 @@ impl Front<'_> {
         }
         let (_, checked) = self.engine.pay(&call, self.ledger, &how, &Counted::default()).map_err(unpaid)?;
         match checked {
-            Checked::New(decision) | Checked::Known(decision) => Ok(decision),
-            Checked::Conflict => Err(Refusal::Conflict),
+            Some(Checked::New(decision) | Checked::Known(decision)) => Ok(decision),
+            Some(Checked::Conflict) => Err(Refusal::Conflict),
+            None => Err(Refusal::Fault("nothing was written down".to_owned())),
         }
     }
 

@@ -222,6 +222,11 @@ fn answer(
     // What is for the approval page is nothing that a host asks about.
     let ours = answer.verdict.page_only() || !host.asks(&call);
     let asked = call.event == "pre_tool_use" && answer.verdict.decision == Decision::Ask && ours;
+    // The host asks by itself and does not say what came of it: what is paid then counts.
+    if call.event == "pre_tool_use" && !asked && answer.counted.owes {
+        answer.counted.yes = true;
+        answer = engine.decide_again(&call, &answer.counted);
+    }
     let ended = call.event == "session_end" && asked_before(&folders);
     if Elsewhere::needed() || (asked || ended) && !desk.here() {
         return Ok(Said::Elsewhere(event));

@@ -385,7 +385,10 @@ impl Worker {
         // Whoever did not answer may still do.
         let later = matches!(said, Said::Nobody(_));
         self.looked = None;
-        let mut answer = self.judged(&question.asked, &call, &question.counted);
+        let mut counted = question.counted.clone();
+        // SECURITY: what a payment takes of a budget is reserved for a yes alone.
+        counted.yes = matches!(said, Said::Approved(_));
+        let mut answer = self.judged(&question.asked, &call, &counted);
         answer.trail = trail(question.counted.name);
         if answer.verdict.decision.without_host() == Decision::Ask {
             let now = question::of(&self.setting.asker, &call, &answer);
