@@ -197,6 +197,12 @@ impl Engine {
         if !wants {
             return first;
         }
+        // The call was decided before it was made; what comes around it is no second payment.
+        if call.event != "pre_tool_use" {
+            let payee = paying::payee(call);
+            let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+            return self.decide_in(call, counted, Some(purse));
+        }
         let ledger = match store.ledger(&self.folders.state) {
             Ok(ledger) => ledger,
             Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },

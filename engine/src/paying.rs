@@ -303,11 +303,15 @@ impl Engine {
         }
         let checked = checked?;
         // Decided before: nothing was judged.
+        let judged = last.is_some();
         let mut answer = match last {
             Some(answer) => answer,
             None => self.decide_without(call, counted),
         };
-        if let Checked::Known(decision) = &checked {
+        // SECURITY: what was said before spares a reservation; it never takes away what is said to this call now.
+        if let Checked::Known(decision) = &checked
+            && !judged
+        {
             known(&mut answer.verdict, decision);
         }
         Ok((answer, Some(checked)))

@@ -36,7 +36,7 @@ impl Desk for AtThePage {
         } else {
             Said::Nobody("a person has to say yes to this, and here nobody can be asked: the hook has a `--state` of its own".to_owned())
         };
-        if matches!(said, Said::Approved(_)) {
+        if matches!(said, Said::Approved(_) | Said::Granted(..)) {
             // ORDER: the policy first, since it may have changed while the person thought.
             engine.refresh();
             answer.counted.yes = true;

@@ -20,7 +20,7 @@ use policy_engine::past::Counted;
 use policy_engine::paying::{Paying, Unpaid};
 use policy_hosts::call::Call;
 use policy_payments::ledger::{
-    Checked, Content, Decision, Fault, Filing, Ledger, Refused, Settled, Settlement,
+    Asked, Checked, Content, Decision, Fault, Filing, Judged, Ledger, Refused, Settled, Settlement, Status,
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -203,7 +203,25 @@ impl Front<'_> {
     /// # Errors
     /// As [`Front::decision`].
     pub fn waited(&mut self, id: &str) -> Result<Decision, Refusal> {
+        let own = self.decision(id)?;
+        if own.status == Status::ReviewApproved && self.flagged(&own)? {
+            let why = "A person approved this payment, and a text that was read since then gave orders. Do not pay.";
+            return Err(Refusal::State(why.to_owned()));
+        }
         Ok(self.ledger.hand_out(id, self.now)?)
+    }
+
+    /// Whether what was read holds the payments of the session of a decision.
+    fn flagged(&mut self, own: &Decision) -> Result<bool, Refusal> {
+        let project = self.session();
+        let asked =
+            Asked { session: own.session.clone(), beside: vec![project], now: self.now, ..Asked::default() };
+        let mut flagged = true;
+        self.ledger.look(&asked, &mut |view| {
+            flagged = view.flagged()?;
+            Ok(Judged { status: Status::Denied, would: Status::Denied, reasons: Vec::new(), lasts: None })
+        })?;
+        Ok(flagged)
     }
 
     /// The last decisions, the newest first.

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) fn take(path: &Path, patience: Duration) -> Result<File, String> {
     use std::os::unix::fs::OpenOptionsExt;
     let wrong = |what: String| format!("`{}`: {what}", path.display());
-    let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(path);
+    let file = crate::head::open(File::options().write(true).create(true).truncate(false).mode(0o600), path);
     let file = file.map_err(|error| wrong(error.to_string()))?;
     if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
         return Ok(file);

@@ -32,12 +32,16 @@ impl Proxy {
 
     /// What the server tells of a task by itself.
     pub(super) fn told_of_task(&self, message: &Message<'_>) -> Result<Option<String>, String> {
+        // What a server asks of its client is held here, too.
+        if let Some(why) = self.denied_inside(message.part(&message.params)) {
+            return Err(why);
+        }
         match message.param("taskId").and_then(string) {
             Some(task) => {
                 let asked = self.tasks().of(&task);
                 self.given(asked, message)
             }
-            None => Ok(None),
+            None => self.given(None, message),
         }
     }
 

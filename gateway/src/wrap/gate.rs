@@ -31,6 +31,28 @@ pub(crate) enum Form {
     Server,
 }
 
+/// What addresses begin with that name a file or a host.
+const OUT: [&str; 18] = [
+    "file:",
+    "http:",
+    "https:",
+    "ftp:",
+    "ftps:",
+    "sftp:",
+    "scp:",
+    "ssh:",
+    "git:",
+    "git+",
+    "ws:",
+    "wss:",
+    "s3:",
+    "jar:",
+    "smb:",
+    "nfs:",
+    "view-source:",
+    "svn",
+];
+
 /// Methods that are judged.
 const OF_CLIENT: [&str; 5] =
     ["tools/call", "resources/read", "resources/subscribe", "prompts/get", "completion/complete"];
@@ -64,6 +86,14 @@ pub(crate) fn of_client(method: &str, message: &Message<'_>) -> Result<Option<As
         }
         "resources/read" | "resources/subscribe" => {
             let uri = text("uri").ok_or("`params.uri` is not a text")?;
+            // SECURITY: who reads addresses drops these, and then it is another one.
+            if uri.trim() != uri || uri.chars().any(char::is_control) {
+                return Err("`params.uri` holds control characters, or blanks at its ends".to_owned());
+            }
+            let lower = uri.to_lowercase();
+            if !lower.starts_with("file:") && lower.contains("file:") {
+                return Err("`params.uri` holds the address of a file inside of another one".to_owned());
+            }
             Asked { tool: "read_resource".to_owned(), arguments: json!({ "uri": uri }), form: Form::Resource }
         }
         "prompts/get" => {
@@ -102,8 +132,7 @@ impl Asked {
     /// Whether it names a file or an address.
     pub(crate) fn reaches_out(&self) -> bool {
         let uri = self.arguments.get("uri").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        ["file:", "http:", "https:", "ftp:", "ssh:", "git:", "ws:", "wss:"].iter().any(|s| uri.starts_with(s))
-            || !uri.contains(':') && !uri.is_empty()
+        OUT.iter().any(|scheme| uri.starts_with(scheme)) || !uri.contains(':') && !uri.is_empty()
     }
 }
 

@@ -387,7 +387,7 @@ impl Worker {
         self.looked = None;
         let mut counted = question.counted.clone();
         // SECURITY: what a payment takes of a budget is reserved for a yes alone.
-        counted.yes = matches!(said, Said::Approved(_));
+        counted.yes = matches!(said, Said::Approved(_) | Said::Granted(..));
         let mut answer = self.judged(&question.asked, &call, &counted);
         answer.trail = trail(question.counted.name);
         if answer.verdict.decision.without_host() == Decision::Ask {

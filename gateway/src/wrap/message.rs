@@ -6,6 +6,8 @@
 use crate::wrap::json::{Member, folded, members, strict, string, well_formed};
 use std::ops::Range;
 
+/// Longest id, bytes.
+const MOST_ID: usize = 256;
 /// Names of the envelope.
 const ENVELOPE: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 /// Names of parameters that decide what a request does.
@@ -40,7 +42,8 @@ impl Id {
     /// From JSON.
     pub(crate) fn of(text: &str) -> Option<Id> {
         if text.starts_with('"') {
-            return string(text).map(Id::Text);
+            // Many of them are kept.
+            return string(text).filter(|own| own.len() <= MOST_ID).map(Id::Text);
         }
         let digits = text.strip_prefix('-').unwrap_or(text);
         // `-0`, `1.0` and `1e0` come back from a server in another spelling.

@@ -462,7 +462,7 @@ impl Proxy {
     }
 
     /// Why what a modern server asks of its client inside a result is denied.
-    fn denied_inside(&self, result: &str) -> Option<String> {
+    pub(super) fn denied_inside(&self, result: &str) -> Option<String> {
         let asked = match requests_inside(result) {
             Ok(asked) => asked,
             Err(why) => {
