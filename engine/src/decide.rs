@@ -208,7 +208,7 @@ impl Engine {
             Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },
         };
         let asked = counted.yes && counted.is_of(call);
-        let how = Paying { makes: true, asked, now: now_ms(), ..Paying::default() };
+        let how = Paying { makes: true, asked, now: paying::now_ms(), ..Paying::default() };
         let done = match self.looking {
             // To look would make it.
             true if ledger.is_new() => {
@@ -251,7 +251,7 @@ impl Engine {
             let scene = self.scene(call);
             (answer, events) = self.judge(call, scene, &asking);
         }
-        if !last && asking.wants_ledger() && pays(&answer.facts) {
+        if !last && asking.wants_ledger() && paying::pays(&answer.facts) {
             answer.counted = asking.counted();
             return (answer, true);
         }
@@ -655,15 +655,6 @@ impl Resolver for Told<'_> {
     fn text(&self, _path: &Path) -> FileText {
         FileText::Text(self.0.to_owned())
     }
-}
-
-/// Whether a call holds a payment.
-fn pays(facts: &Facts) -> bool {
-    facts.args.iter().any(|arg| policy_runtime::payment::is_of_payment(&arg.name))
-}
-
-fn now_ms() -> u64 {
-    u64::try_from(now_ns() / 1_000_000).unwrap_or_default()
 }
 
 /// The UTC day, days since the epoch.

@@ -393,6 +393,15 @@ fn shown_call(frame: &Call, shown: &str) -> Option<Call> {
     Some(Call { tool, server, arguments, cwd: cwd.into(), ..frame.clone() })
 }
 
+/// Whether a call holds a payment.
+pub(crate) fn pays(facts: &policy_runtime::facts::Facts) -> bool {
+    facts.args.iter().any(|arg| policy_runtime::payment::is_of_payment(&arg.name))
+}
+
+pub(crate) fn now_ms() -> u64 {
+    u64::try_from(crate::cache::now_ns() / 1_000_000).unwrap_or_default()
+}
+
 /// What was decided before is what holds.
 fn known(verdict: &mut Verdict, decision: &ledger::Decision) {
     let (allows, cause) = match decision.status {
