@@ -161,8 +161,8 @@ fn a_person_answers_while_the_agent_waits_and_it_holds_once() {
         "{said}"
     );
     let id = fields["id"].as_str().unwrap().to_owned();
-    for word in ["approve", "http", "127.0.0.1"] {
-        assert!(!said.replace("approved", "").contains(word) || word == "approve", "{said}");
+    for word in ["policy approvals", "policy review", "http", "127.0.0.1"] {
+        assert!(!said.contains(word), "{said}");
     }
     let listed = world.run(&["approvals", "list"], b"");
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
@@ -229,7 +229,7 @@ fn a_hook_uses_what_was_asked_before_and_counts_the_rest() {
 }
 
 /// The API as a process.
-struct Api {
+pub(crate) struct Api {
     child: Child,
     address: String,
     token: String,
@@ -237,8 +237,11 @@ struct Api {
 
 impl Api {
     fn new(world: &World, more: &[&str]) -> Api {
-        let policy = world.word("p.policy");
-        let words = [&["serve", "--port", "0", "--policy", &policy], more].concat();
+        Api::under(world, &world.word("p.policy"), more)
+    }
+
+    pub(crate) fn under(world: &World, policy: &str, more: &[&str]) -> Api {
+        let words = [&["serve", "--port", "0", "--policy", policy], more].concat();
         let mut child = world.command(&words).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -250,7 +253,7 @@ impl Api {
     }
 
     /// Status and body.
-    fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Value) {
+    pub(crate) fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> (u16, Value) {
         let mut stream = std::net::TcpStream::connect(&self.address).unwrap();
         let mut text =
             format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
@@ -268,8 +271,13 @@ impl Api {
         (status, serde_json::from_str(body).unwrap_or(Value::Null))
     }
 
+    /// The header of its client.
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
     fn ask(&self, method: &str, path: &str, body: &Value) -> (u16, Value) {
-        let token = format!("Bearer {}", self.token);
+        let token = self.bearer();
         let body = if body.is_null() { String::new() } else { body.to_string() };
         self.raw(method, path, &[("Authorization", &token), ("x-vulsight-channel", "api")], &body)
     }
@@ -330,7 +338,7 @@ fn the_api_decides_as_the_tools_do() {
 fn the_api_refuses_whatever_is_not_its_client() {
     let world = world("paying-api-refuses");
     let api = Api::new(&world, &["--rate", "8"]);
-    let token = format!("Bearer {}", api.token);
+    let token = api.bearer();
     let body = flat(SHOP, "50000", "a", "s").to_string();
     let to = "/api/v1/decisions";
     let fine = ("Authorization", token.as_str());
@@ -468,4 +476,24 @@ fn what_a_person_is_asked_about_is_reserved_once_they_said_yes() {
     let out = world.run(&["hook", "--host", "generic", "--policy", &policy], event.to_string().as_bytes());
     let answer: Value = serde_json::from_slice(&out.stdout).unwrap();
     assert_eq!((&answer["decision"], kept() - before), (&json!("ask"), 1), "{answer}");
+}
+
+#[test]
+fn a_call_that_pays_counts_once_in_its_session() {
+    let world = world("paying-counts");
+    world.file(
+        "p.policy",
+        format!("{POLICY}\nguard few on \"pay_*\" {{\n  deny calls over 2 per session\n}}\n"),
+    );
+    let policy = world.word("p.policy");
+    let hook = |page: &str| {
+        let event = json!({
+            "event": "pre_tool_use", "tool_name": "pay_now", "session_id": "s", "cwd": world.path("repo"),
+            "tool_input": {"payment": payment(SHOP, "1000", page), "observed402PayTo": SHOP},
+        });
+        let out =
+            world.run(&["hook", "--host", "generic", "--policy", &policy], event.to_string().as_bytes());
+        serde_json::from_slice::<Value>(&out.stdout).unwrap()["decision"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(["a", "b", "c"].map(hook), ["allow", "allow", "deny"]);
 }

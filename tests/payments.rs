@@ -3,6 +3,7 @@
 //! INVARIANT: each knob becomes the line of the language that says it; a knob without one fails its case. `POLICY_CASES_DIR` names
 //! another folder with a `payments.jsonl`. Time is a number that the case says.
 
+use crate::paying::Api;
 use crate::support::{World, root};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
@@ -437,8 +438,25 @@ impl Case {
                 std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
                 json!({})
             }
+            "http" => self.http(step),
             "parallel_processes" => self.parallel(step, now),
             other => json!({"unknown step": other}),
+        }
+    }
+
+    /// Over HTTP, as a client with the token.
+    fn http(&self, step: &Value) -> Value {
+        let api = Api::under(&self.world, &self.policy.display().to_string(), &[]);
+        let bearer = api.bearer();
+        let mut headers = vec![("Authorization", bearer.as_str())];
+        for (name, value) in step["headers"].as_object().into_iter().flatten() {
+            headers.push((name, value.as_str().unwrap()));
+        }
+        let body = if step["body"].is_null() { String::new() } else { step["body"].to_string() };
+        let (status, answer) = api.raw(text(step, "method"), text(step, "path"), &headers, &body);
+        match status {
+            200 => answer,
+            status => json!({"error": status, "field": answer["error"]["field"]}),
         }
     }
 
@@ -549,10 +567,6 @@ fn run(row: &Value) -> Result<(), String> {
     let own = policy(knobs).map_err(|knob| format!("no line says `{knob}`"))?;
     let mut case = Case::new(text(row, "id"), &own, knobs);
     for (number, step) in row["steps"].as_array().unwrap().iter().enumerate() {
-        // What is asked over HTTP is asked there.
-        if step["op"] == "http" {
-            continue;
-        }
         let came = case.step(step);
         if step["expect"].is_object() && !meets(&came, &step["expect"]) {
             return Err(format!("step {}: expected {}, got {came}", number + 1, step["expect"]));

@@ -243,5 +243,7 @@ guard sends on send {
         let back = given(&world, &mut wrapped, &call(tool), &text(word));
         assert_eq!(back == text(word), passes, "{back}");
     }
+    let lines = results(&world);
+    assert_eq!(lines.len(), 1, "what a guard remarks is written down: {lines:?}");
     assert_eq!(wrapped.end().0, Some(0));
 }

@@ -21,20 +21,8 @@ pub(crate) fn say(path: &Path, error: &rusqlite::Error) -> String {
 }
 
 fn clause(error: &rusqlite::Error) -> String {
-    use rusqlite::ErrorCode::{
-        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
-        ReadOnly,
-    };
-    let help = match error.sqlite_error_code() {
-        Some(ReadOnly | CannotOpen | PermissionDenied) => "the file or its folder cannot be written by you",
-        Some(DiskFull) => "there is no room left for it",
-        Some(DatabaseBusy | DatabaseLocked) => "another process holds it; try again",
-        Some(DatabaseCorrupt | NotADatabase) => {
-            "it is damaged, and every question is denied until a person has removed it"
-        }
-        _ => return error.to_string(),
-    };
-    format!("{error}; {help}")
+    let damaged = "it is damaged, and every question is denied until a person has removed it";
+    policy_state::sqlite::clause(error, damaged)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use policy_approvals::{Channel, Notice, Open, PINS, Standing, Store, Verdict};
 use policy_engine::places::Folders;
 use policy_gateway::approve::{self, laid_out, plain};
 use policy_gateway::pay::held;
+use policy_ledger::Sqlite;
 use policy_payments::ledger::{Decision, Status};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -57,7 +58,7 @@ fn list(folders: &Folders, context: &Context) -> Outcome {
     let store = store(folders)?;
     let notices = store.notices().map_err(Failure::usage)?;
     let open = store.open_questions().map_err(Failure::usage)?;
-    let payments = held::waiting(folders).map_err(Failure::usage)?;
+    let payments = held::waiting(&ledger(folders)).map_err(Failure::usage)?;
     if context.output.json() {
         for notice in &notices {
             print(&format!("{}\n", notice_as_json(notice)));
@@ -122,11 +123,15 @@ fn answer(folders: &Folders, context: &Context, id: &str, verdict: Verdict) -> O
     Ok(OK)
 }
 
+fn ledger(folders: &Folders) -> Sqlite {
+    Sqlite::at(policy_ledger::file(&folders.state))
+}
+
 /// The payment that waits under this id, or the beginning of it.
 fn payment(folders: &Folders, id: &str) -> Result<Option<Decision>, Failure> {
     let fine = id.len() >= SHORTEST && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
     // A ledger that cannot be used says so with the question about it.
-    let waiting = if fine { held::waiting(folders).unwrap_or_default() } else { Vec::new() };
+    let waiting = if fine { held::waiting(&ledger(folders)).unwrap_or_default() } else { Vec::new() };
     let mut all = waiting.into_iter().filter(|own| own.id.starts_with(id));
     match (all.next(), all.next()) {
         (Some(_), Some(_)) => {
@@ -144,8 +149,8 @@ fn answer_payment(folders: &Folders, context: &Context, own: &Decision, verdict:
             return Err(Failure::usage("a payment is approved once; leave `--session` out".to_owned()));
         }
     };
-    let done =
-        held::answer(folders, &own.id, approve).map_err(|why| Failure::usage(plain(&why.sentence())))?;
+    let done = held::answer(folders, &ledger(folders), &own.id, approve)
+        .map_err(|why| Failure::usage(plain(&why.sentence())))?;
     if approve && done.status == Status::Denied {
         let why: Vec<String> = done.reasons.iter().map(|reason| plain(&reason.sentence)).collect();
         return Err(Failure::usage(format!(

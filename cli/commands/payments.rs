@@ -7,7 +7,6 @@ use crate::context::{Context, Flavor};
 use crate::output::{Failure, OK, Outcome, complain, print, visible};
 use policy_engine::decide::Options;
 use policy_engine::layers::Default_;
-use policy_engine::open::Care;
 use policy_gateway::pay::filer::{MOST, file_result};
 use policy_gateway::serve::{PORT, RATE, Serve, serve};
 use serde_json::json;
@@ -97,18 +96,13 @@ pub(crate) fn run(args: &ServeArgs, context: &Context) -> Outcome {
     };
     let token = ["POLICY_API_KEY", "VULSIGHT_API_KEY"].into_iter().find_map(|name| std::env::var(name).ok());
     let start = Serve {
-        options: Options {
-            policy: args.policy.as_deref().map(|file| context.path(file)).transpose()?,
-            care: Care::Private,
-            default: match context.flavor {
+        options: Options::aside(
+            args.policy.as_deref().map(|file| context.path(file)).transpose()?,
+            match context.flavor {
                 Flavor::Policy => Default_::Std,
                 Flavor::AgentFirewall => Default_::AgentFirewall,
             },
-            sessions: false,
-            caching: true,
-            resolve_links: true,
-            compiler: &policy_engine::work::Here,
-        },
+        ),
         cwd,
         label: args.label.clone(),
         port: args.port.unwrap_or(PORT),

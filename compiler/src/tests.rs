@@ -99,8 +99,8 @@ fn seed_policies_compile() {
         let (compiled, sources) = compiled(&text, &Setup::default());
         let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.level == Level::Error).collect();
         // A rule that the first one turns off lies in another pack here.
-        let ends = ["unknown-pack", "unknown-block"];
-        if errors.iter().any(|d| ends.iter().any(|end| d.code.ends_with(end))) {
+        let moved = |code: &str| name == "00-shop.policy" && code.ends_with("unknown-block");
+        if errors.iter().any(|d| d.code.ends_with("unknown-pack") || moved(d.code)) {
             continue;
         }
         for d in errors {

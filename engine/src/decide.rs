@@ -9,7 +9,7 @@ use crate::feeds::Feeds;
 use crate::layers::{Default_, Layer, Layers};
 use crate::open::{self, Care};
 use crate::past::{self, Asking, Counted, Entry, Keeper, Store};
-use crate::paying::{self, Paying, Purse, Unpaid};
+use crate::paying::{self, Purse};
 use crate::places::{Folders, absolute};
 use crate::programs::TablePrograms;
 use crate::session;
@@ -56,6 +56,21 @@ pub struct Options {
     pub compiler: &'static dyn Compiler,
 }
 
+impl Options {
+    /// For those who are no hook: no record that a session began.
+    pub fn aside(policy: Option<PathBuf>, default: Default_) -> Options {
+        Options {
+            policy,
+            care: Care::Private,
+            default,
+            sessions: false,
+            caching: true,
+            resolve_links: true,
+            compiler: &crate::work::Here,
+        }
+    }
+}
+
 /// What a call gets.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -90,14 +105,14 @@ impl Answer {
 /// Decides calls.
 #[derive(Debug)]
 pub struct Engine {
-    folders: Folders,
+    pub(crate) folders: Folders,
     options: Options,
     layers: Layers,
     search: Search,
     /// Who keeps what happened before.
     store: Option<&'static dyn Store>,
     /// It is only looked at.
-    looking: bool,
+    pub(crate) looking: bool,
     /// For the root it was made for: what is on a network is looked at only there and at home.
     resolver: (PathBuf, DiskResolver),
     /// What the file of the call holds, as its caller tells it.
@@ -190,46 +205,7 @@ impl Engine {
         self.decide_once(call, counted, purse, true).0
     }
 
-    /// Decides with the ledger when a policy asks it: in a check of its own then.
-    fn decide_paying(&mut self, call: &Call, counted: &Counted, store: &'static dyn Store) -> Answer {
-        // Without one first: most calls pay nothing, and no ledger is opened for them.
-        let (first, wants) = self.decide_once(call, counted, None, false);
-        if !wants {
-            return first;
-        }
-        // The call was decided before it was made; what comes around it is no second payment.
-        if call.event != "pre_tool_use" {
-            let payee = paying::payee(call);
-            let purse = Purse { view: None, payee: payee.as_deref(), now: None };
-            return self.decide_in(call, counted, Some(purse));
-        }
-        let ledger = match store.ledger(&self.folders.state) {
-            Ok(ledger) => ledger,
-            Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },
-        };
-        let asked = counted.yes && counted.is_of(call);
-        let how = Paying { makes: true, asked, now: paying::now_ms(), ..Paying::default() };
-        let done = match self.looking {
-            // To look would make it.
-            true if ledger.is_new() => {
-                let payee = paying::payee(call);
-                let purse = Purse { view: None, payee: payee.as_deref(), now: None };
-                return self.decide_in(call, counted, Some(purse));
-            }
-            true => self.look_at_payment(call, ledger.as_ref(), &how),
-            false => self.pay(call, ledger.as_ref(), &how, counted).map(|(answer, _)| answer),
-        };
-        match done {
-            Ok(answer) => answer,
-            // It asks already, or denies.
-            Err(Unpaid::None | Unpaid::Wrong(_)) => self.decide_without(call, counted),
-            Err(Unpaid::Fault(fault)) => {
-                Answer { verdict: refusal(&format!("do not pay: {fault}")), ..first }
-            }
-        }
-    }
-
-    fn decide_once(
+    pub(crate) fn decide_once(
         &mut self,
         call: &Call,
         counted: &Counted,

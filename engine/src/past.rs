@@ -9,7 +9,7 @@ pub use memory::Memory;
 
 use crate::checks::Checks;
 use crate::feeds::Feeds;
-use crate::paying::{self, Purse, Wanted};
+use crate::paying::{self, Purse};
 use policy_hosts::call::Call;
 use policy_payments::ledger::Ledger;
 use policy_runtime::checksum;
@@ -17,7 +17,7 @@ use policy_runtime::facts::{Access, Facts};
 use policy_runtime::hours::Hours;
 use policy_runtime::outside::{Adds, Answer, Event, Outside, PastKind, Question, Remark, Target};
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ pub(crate) struct Asking<'a> {
     /// The ledger of payments, inside of a check.
     purse: Option<Purse<'a>>,
     /// There is none, and it was asked.
-    wanted: Wanted,
+    wanted: Cell<bool>,
     /// Nothing was paid before; the payee.
     payee: Option<Option<String>>,
 }
@@ -188,7 +188,7 @@ impl<'a> Asking<'a> {
             flags: RefCell::default(),
             feeds: Feeds::default(),
             purse: None,
-            wanted: Wanted::default(),
+            wanted: Cell::default(),
             payee: None,
         }
     }
@@ -218,7 +218,7 @@ impl<'a> Asking<'a> {
         match (question, &self.purse) {
             (Question::Paid(paid), Some(purse)) => Some(purse.answer(paid)),
             (Question::Paid(paid), None) => {
-                self.wanted.set();
+                self.wanted.set(true);
                 Some(match &self.payee {
                     Some(payee) => Purse { view: None, payee: payee.as_deref(), now: None }.answer(paid),
                     None => Answer::Unknown("nobody here keeps a ledger of payments".to_owned()),
@@ -231,7 +231,7 @@ impl<'a> Asking<'a> {
                     Err(_) => Answer::Unknown("the hours of the policy cannot be read".to_owned()),
                 })
             }
-            (Question::Happened { past, since: None, .. }, Some(purse)) if past.kind == PastKind::Flagged => {
+            (Question::Happened { past, .. }, Some(purse)) if past.kind == PastKind::Flagged => {
                 match purse.view.map_or(Ok(false), |view| view.flagged()) {
                     Ok(true) => Some(Answer::Happened(true)),
                     Ok(false) => None,
@@ -239,7 +239,7 @@ impl<'a> Asking<'a> {
                 }
             }
             (Question::Happened { past, .. }, None) if past.kind == PastKind::Flagged => {
-                self.wanted.set();
+                self.wanted.set(true);
                 None
             }
             _ => None,
@@ -257,7 +257,10 @@ impl<'a> Asking<'a> {
     /// What it was counted for; whatever else was told may change until it is asked again.
     pub(crate) fn counted(&self) -> Counted {
         let known = self.known.borrow();
-        let counts = known.iter().filter(|(_, answer)| matches!(answer, Answer::Count(_)));
+        // What a ledger counts is asked of it anew.
+        let counts = known.iter().filter(|(question, answer)| {
+            matches!(question, Question::Count { .. }) && matches!(answer, Answer::Count(_))
+        });
         Counted {
             call: self.entry.call,
             answers: counts.cloned().collect(),

@@ -5,16 +5,15 @@
 
 use crate::combine::{at_least_ask, refusal};
 use crate::decide::{Answer, Engine};
-use crate::past::Counted;
+use crate::past::{Counted, Store};
 use policy_hosts::call::Call;
 use policy_hosts::facts::payment;
 use policy_payments::ledger::{
     self, Asked, Back, Checked, Content, Fault, Flow, Judged, Ledger, Reason, Refused, Status, View, ends,
 };
-use policy_payments::{Address, COIN, Family, Payment, Units, Wrong};
+use policy_payments::{Address, COIN, Family, Payment, Units, Wrong, short};
 use policy_runtime::outside::{self, By, Paid};
 use policy_runtime::verdict::{Decision, Step, Verdict};
-use std::cell::Cell;
 
 /// How a payment is asked about.
 #[derive(Debug, Clone, Default)]
@@ -205,18 +204,6 @@ impl Purse<'_> {
     }
 }
 
-/// An address as it stands in a sentence: its first and last four digits.
-fn short(address: &str) -> String {
-    let (kind, digits) = match address.strip_prefix("0x") {
-        Some(digits) => ("0x", digits),
-        None => ("", address),
-    };
-    match (digits.get(..4), digits.get(digits.len().saturating_sub(4)..)) {
-        (Some(first), Some(last)) => format!("{kind}{first}…{last}"),
-        _ => address.to_owned(),
-    }
-}
-
 /// A step as a sentence about this payment.
 fn sentence(step: &Step, call: &Call) -> String {
     let Some(Ok((payment, observed))) = payment::payment(&call.arguments) else { return said(step) };
@@ -273,8 +260,57 @@ fn judged(verdict: &Verdict, reviews: bool, call: &Call) -> Judged {
 }
 
 impl Engine {
-    /// Decides a call that holds a payment, with the ledger: what it says is reserved and written down; none where a person is asked
-    /// first, and then it is decided again.
+    /// Decides with the ledger when a policy asks it: in a check of its own then.
+    pub(crate) fn decide_paying(
+        &mut self,
+        call: &Call,
+        counted: &Counted,
+        store: &'static dyn Store,
+    ) -> Answer {
+        // Without one first: most calls pay nothing, and no ledger is opened for them.
+        let (first, wants) = self.decide_once(call, counted, None, false);
+        if !wants {
+            return first;
+        }
+        // What it was counted for in the session is not counted again.
+        let yes = counted.yes && counted.is_of(call);
+        let mut counted = first.counted.clone();
+        counted.yes = yes;
+        let counted = &counted;
+        // The call was decided before it was made; what comes around it is no second payment.
+        if call.event != "pre_tool_use" {
+            let payee = payee(call);
+            let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+            return self.decide_in(call, counted, Some(purse));
+        }
+        let ledger = match store.ledger(&self.folders.state) {
+            Ok(ledger) => ledger,
+            Err(cause) => return Answer { verdict: refusal(&format!("do not pay: {cause}")), ..first },
+        };
+        let how = Paying { makes: true, asked: counted.yes, now: now_ms(), ..Paying::default() };
+        let done = match self.looking {
+            // To look would make it.
+            true if ledger.is_new() => {
+                let payee = payee(call);
+                let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+                return self.decide_in(call, counted, Some(purse));
+            }
+            true => self.look_at_payment(call, ledger.as_ref(), &how).map(Some),
+            false => self.pay(call, ledger.as_ref(), &how, counted).map(|(answer, _)| answer),
+        };
+        match done {
+            Ok(Some(answer)) => answer,
+            Ok(None) => Answer { verdict: refusal("do not pay: the ledger asked nobody"), ..first },
+            // It asks already, or denies.
+            Err(Unpaid::None | Unpaid::Wrong(_)) => self.decide_without(call, counted),
+            Err(Unpaid::Fault(fault)) => {
+                Answer { verdict: refusal(&format!("do not pay: {fault}")), ..first }
+            }
+        }
+    }
+
+    /// Decides a call that holds a payment, with the ledger: what it says is reserved and written down. No check where a person is
+    /// asked first, and then it is decided again; no answer where the attempt was decided before.
     ///
     /// # Errors
     /// When the call holds no payment that can be read, or the ledger cannot be used.
@@ -284,7 +320,7 @@ impl Engine {
         ledger: &dyn Ledger,
         how: &Paying,
         counted: &Counted,
-    ) -> Result<(Answer, Option<Checked>), Unpaid> {
+    ) -> Result<(Option<Answer>, Option<Checked>), Unpaid> {
         let session = self.session_at(&call.cwd, &call.host, "").project;
         let asked = asked(call, how, &session)?;
         let mut last = None;
@@ -299,22 +335,10 @@ impl Engine {
         });
         if owes && let Some(mut answer) = last {
             answer.counted.owes = true;
-            return Ok((answer, None));
+            return Ok((Some(answer), None));
         }
-        let checked = checked?;
-        // Decided before: nothing was judged.
-        let judged = last.is_some();
-        let mut answer = match last {
-            Some(answer) => answer,
-            None => self.decide_without(call, counted),
-        };
         // SECURITY: what was said before spares a reservation; it never takes away what is said to this call now.
-        if let Checked::Known(decision) = &checked
-            && !judged
-        {
-            known(&mut answer.verdict, decision);
-        }
-        Ok((answer, Some(checked)))
+        Ok((last, Some(checked?)))
     }
 
     /// Decides a call that holds a payment as [`Engine::pay`] does; nothing is kept.
@@ -398,41 +422,7 @@ pub(crate) fn pays(facts: &policy_runtime::facts::Facts) -> bool {
     facts.args.iter().any(|arg| policy_runtime::payment::is_of_payment(&arg.name))
 }
 
-pub(crate) fn now_ms() -> u64 {
+/// Now, milliseconds since 1970.
+pub fn now_ms() -> u64 {
     u64::try_from(crate::cache::now_ns() / 1_000_000).unwrap_or_default()
-}
-
-/// What was decided before is what holds.
-fn known(verdict: &mut Verdict, decision: &ledger::Decision) {
-    let (allows, cause) = match decision.status {
-        Status::Allowed => (true, "this payment was allowed before"),
-        Status::ReviewApproved => (true, "a person approved this payment"),
-        Status::ReviewPending => {
-            return at_least_ask(verdict, "this payment waits for a person already");
-        }
-        Status::ReviewDenied => (false, "a person denied this payment"),
-        Status::ReviewExpired => (false, "nobody approved this payment in time"),
-        Status::Denied => (false, "this payment was denied before"),
-    };
-    if allows {
-        verdict.decision = Decision::Allow;
-        verdict.abstains = false;
-        verdict.steps.insert(0, crate::combine::step(Decision::Allow, cause));
-    } else {
-        *verdict = refusal(cause);
-    }
-}
-
-/// Whether a decision would need the ledger.
-#[derive(Debug, Default)]
-pub(crate) struct Wanted(Cell<bool>);
-
-impl Wanted {
-    pub(crate) fn set(&self) {
-        self.0.set(true);
-    }
-
-    pub(crate) fn get(&self) -> bool {
-        self.0.get()
-    }
 }

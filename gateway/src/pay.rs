@@ -13,7 +13,7 @@ mod words;
 pub use content::{Scanned, cut, scan};
 pub use rate::Rate;
 pub use request::Request;
-pub use words::{answer, content_words, sentence, short};
+pub use words::{answer, content_words, sentence};
 
 use policy_engine::decide::Engine;
 use policy_engine::past::Counted;
@@ -136,7 +136,6 @@ impl Front<'_> {
     /// # Errors
     /// When it cannot be read or kept.
     pub fn check(&mut self, request: &Request) -> Result<Decision, Refusal> {
-        // ORDER: a payment that cannot be read leaves nothing behind, not even its page.
         let call = Call { tool: TOOL.to_owned(), arguments: request.arguments.clone(), ..self.frame.clone() };
         let mut how = Paying {
             session: self.session.clone(),
@@ -148,7 +147,6 @@ impl Front<'_> {
             asked: true,
             now: self.now,
         };
-        policy_engine::paying::asked(&call, &how, "").map_err(unpaid)?;
         if let Some(text) = &request.context {
             how.texts.push(self.file("context", text)?.1);
         }
@@ -203,8 +201,12 @@ impl Front<'_> {
     /// # Errors
     /// As [`Front::decision`].
     pub fn waited(&mut self, id: &str) -> Result<Decision, Refusal> {
+        // Who only waits changes nothing.
         let own = self.decision(id)?;
-        if own.status == Status::ReviewApproved && self.flagged(&own)? {
+        if own.status != Status::ReviewApproved {
+            return Ok(own);
+        }
+        if self.flagged(&own)? {
             let why = "A person approved this payment, and a text that was read since then gave orders. Do not pay.";
             return Err(Refusal::State(why.to_owned()));
         }
@@ -248,6 +250,11 @@ fn unpaid(unpaid: Unpaid) -> Refusal {
         Unpaid::Wrong(wrong) => Refusal::Input { field: wrong.field, why: wrong.why },
         Unpaid::Fault(fault) => Refusal::Fault(fault.0),
     }
+}
+
+/// Bytes as digits of base 16.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// An argument that is a text, where it is there.

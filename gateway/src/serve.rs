@@ -3,7 +3,7 @@
 //! INVARIANT: who has no token is told nothing; a request that a browser sends for another page is refused before it is read; one
 //! thread decides, so a check is what it is everywhere else. No answer holds the token, and nothing here approves anything.
 
-use crate::pay::{Front, Rate, Refusal, Request, TOOL, answer, scan};
+use crate::pay::{Front, Rate, Refusal, Request, TOOL, answer, hex, scan};
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, Request as Asked, State};
@@ -13,17 +13,17 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::open::Care;
+use policy_engine::paying::now_ms;
 use policy_engine::places::Folders;
 use policy_hosts::call::Call;
 use policy_hosts::event::strict_json;
 use policy_hosts::reply::clean;
 use policy_payments::ledger::{Content, Decision, Ledger, Status};
 use serde_json::{Map, Value, json};
-use std::io::Read;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Most bytes of a request.
@@ -74,11 +74,6 @@ struct Server {
     rate: Mutex<Rate>,
 }
 
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// The file of the token.
 pub fn token_file(folders: &Folders) -> PathBuf {
     folders.state.join("serve").join("token")
@@ -99,11 +94,8 @@ fn token(folders: &Folders) -> Result<String, String> {
     if file.exists() {
         return Err(format!("`{}` cannot be used: it has to be yours alone (mode 0600)", file.display()));
     }
-    let mut bytes = [0_u8; 32];
-    std::fs::File::open("/dev/urandom")
-        .and_then(|mut random| random.read_exact(&mut bytes))
-        .map_err(|error| format!("there are no random numbers: {error}"))?;
-    let text: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let bytes = policy_engine::audit::masked::random(&file).map_err(|error| error.to_string())?;
+    let text = hex(&bytes);
     policy_engine::open::write(&file, format!("{text}\n").as_bytes(), 0o600)
         .map_err(|error| error.to_string())?;
     Ok(text)
@@ -188,7 +180,7 @@ async fn judge(State(server): State<Arc<Server>>, request: Asked, next: Next) ->
     let Some(key) = given.and_then(|given| server.tokens.iter().position(|own| same(own, given))) else {
         return refused(401, "the token is missing or another one", None);
     };
-    let free = server.rate.lock().unwrap_or_else(PoisonError::into_inner).take(&key.to_string(), now());
+    let free = server.rate.lock().unwrap_or_else(PoisonError::into_inner).take(&key.to_string(), now_ms());
     if !free {
         let mut response =
             refused(429, "too many questions in this minute. Do not pay; try again later.", None);
@@ -285,7 +277,7 @@ fn work(start: &Serve, engine: &mut Engine, job: Job) -> Result<(u16, Value), Re
         frame,
         session: String::new(),
         account: "api".to_owned(),
-        now: now(),
+        now: now_ms(),
         scan: &scan,
     };
     match job {
@@ -319,8 +311,7 @@ fn work(start: &Serve, engine: &mut Engine, job: Job) -> Result<(u16, Value), Re
                 Content::Clear => "clear",
                 Content::Unfinished => "unavailable",
             };
-            let sha256: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-            Ok((200, json!({ "status": status, "sha256": sha256 })))
+            Ok((200, json!({ "status": status, "sha256": hex(&hash) })))
         }
     }
 }

@@ -4,13 +4,14 @@
 
 use crate::sums::{PAYMENTS, blob, damaged, units};
 use crate::{approval_lasts, number};
+use policy_engine::open::FileError;
 use policy_payments::Units;
 use policy_payments::ledger::{
     Asked, Content, Decision, Filing, Flow, Judged, Reason, Settlement, Status, ends,
 };
 use rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use serde_json::{Value, json};
-use std::io::Read;
+use std::path::Path;
 
 /// A payment as its holds have it.
 pub(crate) struct Held {
@@ -45,10 +46,10 @@ impl Held {
 }
 
 /// A name that nobody can guess: 128 random bits in the form of a UUID.
-pub(crate) fn id() -> std::io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    let number = u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+pub(crate) fn id() -> Result<String, FileError> {
+    let bytes = policy_engine::audit::masked::random(Path::new("ledger"))?;
+    let (first, _) = bytes.split_first_chunk().unwrap_or((&[0; 16], &[]));
+    let number = u128::from_be_bytes(*first) & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{number:032x}");
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default().to_owned();
     Ok([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))

@@ -149,6 +149,18 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// An address as it stands in a sentence: its first and last four digits.
+pub fn short(address: &str) -> String {
+    let (kind, digits) = match address.strip_prefix("0x") {
+        Some(digits) => ("0x", digits),
+        None => ("", address),
+    };
+    match (digits.get(..4), digits.get(digits.len().saturating_sub(4)..)) {
+        (Some(first), Some(last)) if digits.len() > 10 => format!("{kind}{first}…{last}"),
+        _ => address.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ mod strict;
 mod typed;
 mod x402;
 
-pub use address::{Address, BadAddress};
+pub use address::{Address, BadAddress, short};
 pub use call::{Call, Effect, functions, is_function};
 pub use money::{BadDecimal, MOST_DECIMALS, Units};
 pub use network::{COIN, Family, Network};

@@ -77,6 +77,22 @@ pub fn open(
     }
 }
 
+/// What a person can do about an error; `damaged`: about a file that says what cannot be.
+pub fn clause(error: &rusqlite::Error, damaged: &str) -> String {
+    use ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, PermissionDenied,
+        ReadOnly,
+    };
+    let help = match error.sqlite_error_code() {
+        Some(ReadOnly | CannotOpen | PermissionDenied) => "the file or its folder cannot be written by you",
+        Some(DiskFull) => "there is no room left for it",
+        Some(DatabaseBusy | DatabaseLocked) => "another process holds it; try again",
+        Some(DatabaseCorrupt | NotADatabase) => damaged,
+        _ => return error.to_string(),
+    };
+    format!("{error}; {help}")
+}
+
 fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }

@@ -54,6 +54,16 @@ impl Builder<'_> {
         // Of payments it is said in their own words.
         let money = measure.and_then(|word| Measure::of(&word.node));
         let money = money.filter(|own| own.of_payment().is_some() || own.of_ledger());
+        if let (Some(tally), Some(Subject::PayeeTest(_))) = (&line.tally, subject.map(|own| &own.node)) {
+            self.sink.push(
+                Code::BadLimit
+                    .error("a test of a payee is not counted", tally.span, "cannot be counted")
+                    .with_help(
+                        "leave the number out; payments are counted by `calls over 5 per 1d by payee`",
+                    ),
+            );
+            return false;
+        }
         let whole = |tally: &&ast::Tally| !matches!(tally.over.node, Quantity::Integer(_));
         if let Some(tally) = line.tally.as_ref().filter(|_| money.is_none()).filter(whole) {
             self.sink.push(
@@ -202,14 +212,11 @@ impl Builder<'_> {
                 tally.span,
                 "write how far back it counts, such as `per 1d` or `per session`",
             ),
-            (Some(Window::Since(past)), _) => {
-                let _ = past;
-                (
-                    "payments are added up over a time or a session",
-                    tally.span,
-                    "write how far back it counts, such as `per 1d` or `per session`",
-                )
-            }
+            (Some(Window::Since(_)), _) => (
+                "payments are added up over a time or a session",
+                tally.span,
+                "write how far back it counts, such as `per 1d` or `per session`",
+            ),
             (Some(Window::Per(seconds)), _) if seconds.node == 0 || seconds.node > u64::from(u32::MAX) => {
                 ("no ledger reaches so far", seconds.span, "write a window from a second to 49000 days")
             }

@@ -76,6 +76,7 @@ fn one_message_each() {
             "new",
         ),
         ("payee shop is \"0x111\" guard g on bash { deny }", "bad-payment", "\"0x111\""),
+        ("guard g on bash { deny payee new over 3 per 1d }", "bad-limit", "over 3 per 1d"),
         ("guard g on bash { deny spend over 5 per 1d }", "bad-limit", "5"),
         ("guard g on bash { deny rise over 5 }", "bad-limit", "5"),
         ("guard g on bash { deny rise over 5% per 1d }", "bad-limit", "over 5% per 1d"),

@@ -17,6 +17,7 @@ use axum::routing::{get, post};
 use axum::{Extension, Router};
 use policy_approvals::{Brief, Channel, Notice, Store, Unanswered, Verdict};
 use policy_engine::places::Folders;
+use policy_ledger::Sqlite;
 use policy_payments::ledger::Status;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -66,6 +67,7 @@ struct Card {
 struct Server {
     store: Store,
     folders: Folders,
+    ledger: Arc<Sqlite>,
     address: String,
     tokens: Tokens,
     news: watch::Receiver<News>,
@@ -120,6 +122,7 @@ async fn run(folders: &Folders) -> Result<(), String> {
     let server = Arc::new(Server {
         store,
         folders: folders.clone(),
+        ledger: Arc::new(Sqlite::at(policy_ledger::file(&folders.state))),
         address: format!("127.0.0.1:{port}"),
         tokens: Tokens::default(),
         news,
@@ -160,13 +163,13 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         let due = looked.elapsed() > Duration::from_secs(1);
         let cards = tell.borrow().cards.clone();
         let seen = tell.borrow().seen;
-        let looked_in = folders.clone();
+        let ledger = Arc::clone(&server.ledger);
         let (back, found) = blocking(move || {
             let mut held = held;
             let now = store.changes(&mut held);
             let read = now.and_then(|now| {
                 let same = before == Some(now) && !due;
-                Ok((now, if same { None } else { Some(read(&store, &looked_in, &cards, seen + 1)?) }))
+                Ok((now, if same { None } else { Some(read(&store, &ledger, &cards, seen + 1)?) }))
             });
             (held, read)
         })
@@ -217,7 +220,7 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
 /// What is open now; only questions that no card is known of are read whole.
 fn read(
     store: &Store,
-    folders: &Folders,
+    ledger: &Sqlite,
     cards: &[Card],
     since: u64,
 ) -> Result<(Vec<Card>, Vec<Value>), String> {
@@ -234,7 +237,7 @@ fn read(
     });
     let mut made: Vec<Card> = made.collect();
     let mut notices: Vec<Value> = store.notices()?.iter().map(notice).collect();
-    match held::waiting(folders) {
+    match held::waiting(ledger) {
         Ok(waiting) => made.extend(waiting.iter().map(|own| {
             let id = format!("{}{}", held::MARK, own.id);
             let (since, json) = match known(&id) {
@@ -415,8 +418,8 @@ async fn answer(
             Verdict::Deny => false,
             Verdict::Session => return StatusCode::BAD_REQUEST.into_response(),
         };
-        let folders = server.folders.clone();
-        let done = blocking(move || held::answer(&folders, &payment, approve)).await;
+        let held = Arc::clone(&server);
+        let done = blocking(move || held::answer(&held.folders, &held.ledger, &payment, approve)).await;
         return told(&match done {
             Some(Ok(own)) if approve && own.status == Status::Denied => {
                 let why = "something speaks against it now, and the payment is denied";

@@ -12,7 +12,6 @@ use crate::mcp::sessions::Sessions;
 use crate::mcp::start::Start;
 use crate::mcp::tools::Tool;
 use policy_engine::decide::{Engine, Options};
-use policy_engine::open::Care;
 use policy_engine::past::Entry;
 use policy_hosts::call::Call;
 use serde_json::{Map, Value, json};
@@ -201,16 +200,8 @@ impl Worker {
     pub(crate) fn engine(&mut self) -> &mut Engine {
         let start = &self.start;
         let engine = self.engine.get_or_insert_with(|| {
-            let options = Options {
-                policy: start.policy.clone(),
-                care: Care::Private,
-                default: start.default,
-                // A check is no call: it leaves no record that a session began.
-                sessions: false,
-                caching: true,
-                resolve_links: true,
-                compiler: &policy_engine::work::Here,
-            };
+            // A check is no call.
+            let options = Options::aside(start.policy.clone(), start.default);
             let engine = Engine::new(start.folders.clone(), options);
             match start.record {
                 Some(record) => engine.looking_at(record),

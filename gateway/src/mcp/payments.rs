@@ -6,8 +6,9 @@
 use crate::mcp::arguments::{Arguments, Wrong};
 use crate::mcp::desk::Worker;
 use crate::mcp::tools::Tool;
-use crate::pay::{Front, Refusal, Request, TOOL, answer, content_words, scan};
+use crate::pay::{Front, Refusal, Request, TOOL, answer, content_words, hex, scan};
 use policy_engine::layers::Layer;
+use policy_engine::paying::now_ms;
 use policy_hosts::reply::clean;
 use policy_payments::Units;
 use policy_payments::ledger::{Content, Decision, Settled, Settlement, Status};
@@ -16,7 +17,6 @@ use policy_runtime::table::{Table, Verb};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::rc::Rc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Most decisions of one answer.
 const MOST: u64 = 100;
@@ -33,11 +33,6 @@ impl From<Refusal> for Wrong {
             _ => Wrong::plain(refusal.sentence()),
         }
     }
-}
-
-pub(crate) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// With the engine and the ledger of this server.
@@ -121,10 +116,6 @@ pub(crate) fn file(worker: &mut Worker, arguments: &mut Arguments) -> Result<Val
         Content::Unfinished => "unchecked",
     };
     Ok(json!({"text": content_words(found), "status": status, "sha256": hex(&hash)}))
-}
-
-pub(crate) fn hex(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// `report_settlement`.

@@ -6,13 +6,12 @@
 use crate::pay::{Front, Refusal, TOOL, scan};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
-use policy_engine::open::Care;
+use policy_engine::paying::now_ms;
 use policy_engine::places::Folders;
 use policy_hosts::call::Call;
 use policy_ledger::{Sqlite, file};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Longest event, bytes.
 pub const MOST: u64 = 80 << 20;
@@ -59,25 +58,15 @@ pub fn file_result(
     let cwd = project.map_or_else(|| PathBuf::from(text("cwd")), Path::to_path_buf);
     let cwd =
         std::fs::canonicalize(&cwd).map_err(|error| format!("the project `{}`: {error}", cwd.display()))?;
-    let options = Options {
-        policy: None,
-        care: Care::Private,
-        default: Default_::Std,
-        sessions: false,
-        caching: true,
-        resolve_links: true,
-        compiler: &policy_engine::work::Here,
-    };
-    let mut engine = Engine::new(folders.clone(), options);
+    let mut engine = Engine::new(folders.clone(), Options::aside(None, Default_::Std));
     let ledger = Sqlite::at(file(&folders.state));
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut front = Front {
         engine: &mut engine,
         ledger: &ledger,
         frame: Call { host: "mcp".to_owned(), tool: TOOL.to_owned(), cwd, ..Call::default() },
         session: session.unwrap_or_default(),
         account: String::new(),
-        now: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+        now: now_ms(),
         scan: &scan,
     };
     let origin = if tool.starts_with("Web") { format!("page {tool}") } else { format!("tool {tool}") };

@@ -3,39 +3,30 @@
 //! INVARIANT: an answer is written where the payment waits, once, and judged again by the policies as they are then; nothing here says
 //! yes by itself.
 
-use crate::pay::{Refusal, short};
+use crate::pay::Refusal;
 use policy_approvals::{Question, RunId, Said, Shown};
 use policy_engine::decide::{Engine, Options};
 use policy_engine::layers::Default_;
-use policy_engine::open::Care;
+use policy_engine::paying::now_ms;
 use policy_engine::places::Folders;
 use policy_hosts::call::Call;
-use policy_ledger::{Sqlite, file};
+use policy_ledger::Sqlite;
 use policy_payments::ledger::{Decision, Ledger};
+use policy_payments::short;
 use serde_json::Value;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// What ids of payments begin with on the page.
 pub const MARK: &str = "payment-";
-
-fn now() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn ledger(folders: &Folders) -> Option<Sqlite> {
-    let ledger = Sqlite::at(file(&folders.state));
-    (!ledger.is_new()).then_some(ledger)
-}
 
 /// What waits, the oldest first; nothing is made by looking.
 ///
 /// # Errors
 /// When the ledger cannot be read: why.
-pub fn waiting(folders: &Folders) -> Result<Vec<Decision>, String> {
-    match ledger(folders) {
-        Some(ledger) => ledger.waiting(now()).map_err(|fault| fault.0),
-        None => Ok(Vec::new()),
+pub fn waiting(ledger: &Sqlite) -> Result<Vec<Decision>, String> {
+    match ledger.is_new() {
+        true => Ok(Vec::new()),
+        false => ledger.waiting(now_ms()).map_err(|fault| fault.0),
     }
 }
 
@@ -88,23 +79,16 @@ pub fn question(own: &Decision) -> Question {
 ///
 /// # Errors
 /// When it does not wait any more, or the ledger cannot be used.
-pub fn answer(folders: &Folders, id: &str, approve: bool) -> Result<Decision, Refusal> {
-    let ledger = ledger(folders).ok_or(Refusal::Unknown)?;
-    let options = Options {
-        policy: None,
-        care: Care::Private,
-        default: Default_::Std,
-        sessions: false,
-        caching: true,
-        resolve_links: true,
-        compiler: &policy_engine::work::Here,
-    };
-    let mut engine = Engine::new(folders.clone(), options);
+pub fn answer(folders: &Folders, ledger: &Sqlite, id: &str, approve: bool) -> Result<Decision, Refusal> {
+    if ledger.is_new() {
+        return Err(Refusal::Unknown);
+    }
+    let mut engine = Engine::new(folders.clone(), Options::aside(None, Default_::Std));
     let frame = Call {
         host: "payments".to_owned(),
         event: "pre_tool_use".to_owned(),
         host_event: "pre_tool_use".to_owned(),
         ..Call::default()
     };
-    Ok(engine.review_payment(&frame, &ledger, (id, approve), now())?)
+    Ok(engine.review_payment(&frame, ledger, (id, approve), now_ms())?)
 }

@@ -6,19 +6,6 @@
 use policy_hosts::reply::for_model;
 use policy_payments::ledger::{Content, Decision, Status};
 
-/// An address as it stands in a sentence.
-pub fn short(address: &str) -> String {
-    let own = address.rsplit('/').next().unwrap_or_default();
-    let (kind, digits) = match own.strip_prefix("0x") {
-        Some(digits) => ("0x", digits),
-        None => ("", own),
-    };
-    match (digits.get(..4), digits.get(digits.len().saturating_sub(4)..)) {
-        (Some(first), Some(last)) if digits.len() > 10 => format!("{kind}{first}…{last}"),
-        _ => own.to_owned(),
-    }
-}
-
 /// A clause as a sentence.
 pub fn sentence(clause: &str) -> String {
     let clause = for_model(clause, 600);

@@ -44,7 +44,8 @@ impl Worker {
                 let nothing = Call { output: Value::Null, ..call.clone() };
                 self.lister().1.decide(&nothing).verdict
             });
-            if own == Given::Pass {
+            // What a guard only remarks is written down, too.
+            if own == Given::Pass && answer.verdict.findings.is_empty() {
                 continue;
             }
             if self.setting.observe {
@@ -55,6 +56,7 @@ impl Worker {
                 complain(remark.trim_end());
             }
             match own {
+                Given::Pass => {}
                 _ if self.setting.observe => {}
                 Given::Without(value, told) => {
                     call.output = value.clone();
