@@ -2,8 +2,10 @@
 //!
 //! INVARIANT: bad usage exits with 64, never with a code that means a decision; `hook` never comes here.
 
+mod payments;
 mod person;
 
+pub(crate) use payments::{DemoSellerArgs, ServeArgs};
 pub(crate) use person::{ApprovalsArgs, ApprovalsCommand, PinsArgs, PinsCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -235,6 +237,12 @@ The project is AGENTLINT_PROJECT_DIR, CLAUDE_PROJECT_DIR or the working director
         after_help = "Examples:\n  policy serve\n  policy serve --port 0 --policy payments.policy\n\nPOST /api/v1/decisions, GET /api/v1/decisions/ID, POST /api/v1/context, with `Authorization: Bearer TOKEN`."
     )]
     Serve(ServeArgs),
+    /// Sell something on 127.0.0.1 for a test payment, honestly or not, to try agents and policies with.
+    #[command(name = "demo-seller")]
+    #[command(
+        after_help = "Examples:\n  policy demo-seller\n  policy demo-seller --list\n  policy demo-seller --port 0 --variant honest --variant payee-redirect"
+    )]
+    DemoSeller(DemoSellerArgs),
     /// File what a tool gave back, from a hook event on standard input; ends with 0 whatever happens.
     #[command(name = "file-tool-result")]
     FileToolResult,
@@ -508,23 +516,6 @@ pub(crate) struct McpArgs {
     /// The protocol has the output for itself.
     #[command(flatten)]
     pub(crate) nothing: NoReport,
-}
-
-/// `policy serve`.
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// This policy instead of the user's and the project's; the managed one and std/self still hold.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Option<PathBuf>,
-    /// Who calls: a label that `as` in a policy can name.
-    #[arg(long = "as", value_name = "LABEL")]
-    pub(crate) label: Option<String>,
-    /// The port on 127.0.0.1; 0 for any that is free.
-    #[arg(long, value_name = "PORT")]
-    pub(crate) port: Option<u16>,
-    /// Most questions a minute.
-    #[arg(long, value_name = "N")]
-    pub(crate) rate: Option<u32>,
 }
 
 /// `policy suppress`.

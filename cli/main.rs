@@ -137,6 +137,7 @@ fn dispatch(command: Command, context: &Context) -> Outcome {
             None => commands::mcp::run(&args, context),
         },
         Command::Serve(args) => commands::payments::run(&args, context),
+        Command::DemoSeller(args) => commands::demo_seller::run(&args, context),
         Command::FileToolResult => commands::payments::file(context),
         Command::Skill { form } => commands::payments::skill(&form),
         Command::Wrap(args) => commands::wrap::run(args, context),

@@ -26,6 +26,7 @@ mod patches;
 mod paying;
 mod payments;
 mod scan;
+mod seller;
 mod session;
 mod suggestions;
 mod support;

@@ -11,6 +11,7 @@ mod audit_verify;
 pub(crate) mod check;
 pub(crate) mod check_patch;
 pub(crate) mod compile;
+pub(crate) mod demo_seller;
 pub(crate) mod explain;
 pub(crate) mod files;
 pub(crate) mod fmt;
