@@ -27,6 +27,7 @@ mod paying;
 mod payments;
 mod scan;
 mod seller;
+mod seller_checked;
 mod session;
 mod suggestions;
 mod support;

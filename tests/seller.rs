@@ -9,23 +9,23 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Stdio};
 
-const FORMS: [&str; 4] = ["v1-evm", "v2-evm", "v1-solana", "v2-solana"];
-const BUYER: &str = "0x1111111111111111111111111111111111111111";
+pub(crate) const FORMS: [&str; 4] = ["v1-evm", "v2-evm", "v1-solana", "v2-solana"];
+pub(crate) const BUYER: &str = "0x1111111111111111111111111111111111111111";
 
 /// What came back.
-struct Answer {
-    status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     headers: Vec<(String, String)>,
-    body: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    fn all(&self, name: &str) -> Vec<&str> {
+    pub(crate) fn all(&self, name: &str) -> Vec<&str> {
         self.headers.iter().filter(|(own, _)| own == name).map(|(_, value)| value.as_str()).collect()
     }
 
     /// The challenges in it, as a client that is not careful reads them: a key that stands twice is the last one.
-    fn challenges(&self) -> Vec<Value> {
+    pub(crate) fn challenges(&self) -> Vec<Value> {
         let mut all: Vec<Value> = self
             .all("payment-required")
             .into_iter()
@@ -39,7 +39,7 @@ impl Answer {
     }
 
     /// What our reader makes of the first challenge.
-    fn read(&self) -> Result<policy_payments::Challenge, Wrong> {
+    pub(crate) fn read(&self) -> Result<policy_payments::Challenge, Wrong> {
         match self.all("payment-required").first() {
             Some(header) if !self.body.contains("accepts") => challenge_of_header(header),
             _ => challenge_of_body(self.body.as_bytes()),
@@ -77,13 +77,13 @@ fn unbase64(text: &str) -> Vec<u8> {
 }
 
 /// The seller as a process.
-struct Seller {
+pub(crate) struct Seller {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Seller {
-    fn new(world: &World, more: &[&str]) -> Seller {
+    pub(crate) fn new(world: &World, more: &[&str]) -> Seller {
         let words = [&["demo-seller", "--port", "0"], more].concat();
         let mut child = world.command(&words).stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
@@ -118,17 +118,17 @@ impl Seller {
         Answer { status, headers, body: body.to_owned() }
     }
 
-    fn get(&self, url: &str) -> Answer {
+    pub(crate) fn get(&self, url: &str) -> Answer {
         self.ask("GET", url, &[], "")
     }
 
     /// An address of a seller.
-    fn url(&self, variant: &str, rest: &str) -> String {
+    pub(crate) fn url(&self, variant: &str, rest: &str) -> String {
         format!("http://127.0.0.1:{}/v/{variant}/{rest}", self.port)
     }
 
     /// Pays an offer, as a wallet would.
-    fn pay(&self, url: &str, offer: &Value, number: u8) -> Answer {
+    pub(crate) fn pay(&self, url: &str, offer: &Value, number: u8) -> Answer {
         let version = if url.contains("/v1-") { 1 } else { 2 };
         let amount = offer.get("amount").unwrap_or(&offer["maxAmountRequired"]);
         let payload = match offer["payTo"].as_str().unwrap().starts_with("0x") {
@@ -159,12 +159,12 @@ impl Drop for Seller {
     }
 }
 
-fn last(answer: &Answer) -> Value {
+pub(crate) fn last(answer: &Answer) -> Value {
     let all = answer.challenges();
     all.last().unwrap()["accepts"].as_array().unwrap().last().unwrap().clone()
 }
 
-fn receipt(answer: &Answer, form: &str) -> policy_payments::Settlement {
+pub(crate) fn receipt(answer: &Answer, form: &str) -> policy_payments::Settlement {
     let name = if form.starts_with("v1") { "x-payment-response" } else { "payment-response" };
     settlement_of_header(answer.all(name)[0]).unwrap()
 }

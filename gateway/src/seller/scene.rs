@@ -163,7 +163,7 @@ pub(super) fn terms(scene: Scene, form: Form, place: &Place, count: u64) -> Opti
             offer.payee = thief(rail);
         }
         Scene::ManyOffers => {
-            terms.offers = vec![offer.clone(); 200];
+            terms.offers = vec![offer.clone(); 100];
             offer.amount = whole(2500 * PRICE);
             offer.payee = thief(rail);
         }

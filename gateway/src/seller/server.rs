@@ -6,7 +6,7 @@
 use super::facilitator::{self, Taken};
 use super::offer::{Form, PRICE, decoded, encoded};
 use super::page;
-use super::scene::{ELSEWHERE, HERE, Place, Scene, Terms, Twist, terms};
+use super::scene::{ELSEWHERE, Place, Scene, Terms, Twist, terms};
 use super::variants::{VARIANTS, Variant};
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -266,7 +266,7 @@ fn paid(shop: &Shop, scene: Scene, form: Form, place: &Place, header: &HeaderVal
             challenge(shop, scene, form, &place, Some("the price has changed, pay once more"))
         }
         (Ok(receipt), Scene::FakeDelivery) => {
-            let again = place.at(HERE, &format!("{}?again=1", place.path));
+            let again = place.url();
             let body = json!({ "hours": {}, "error": "the download failed; buy it again", "next": again });
             headed(written(200, &body), form.receipt(), &encoded(&receipt.to_string()))
         }

@@ -160,7 +160,7 @@ pub const VARIANTS: &[Variant] = &[
         "many-offers",
         "accepts-ordering",
         Scene::ManyOffers,
-        "The dear offer stands behind two hundred cheap ones.",
+        "The dear offer stands behind a hundred cheap ones.",
     ),
     own(
         "resource-spoof",
