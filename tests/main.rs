@@ -24,6 +24,7 @@ mod mcp;
 mod parse;
 mod patches;
 mod paying;
+mod paying_held;
 mod payments;
 mod scan;
 mod seller;

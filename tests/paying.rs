@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-const POLICY: &str = "policy \"p\" language 1
+pub(crate) const POLICY: &str = "policy \"p\" language 1
 
 asset USDC is \"eip155:84532/erc20:0x036CbD53842c5426634e7929541eC2318f3dCF7e\" decimals 6
 payee shop is \"0x1111111111111111111111111111111111111111\"
@@ -29,17 +29,17 @@ guard payments on \"pay_*\", check_payment {
   deny when session flagged  because \"a page read earlier gave orders\"
 }
 ";
-const SHOP: &str = "0x1111111111111111111111111111111111111111";
-const OTHER: &str = "0x3333333333333333333333333333333333333333";
+pub(crate) const SHOP: &str = "0x1111111111111111111111111111111111111111";
+pub(crate) const OTHER: &str = "0x3333333333333333333333333333333333333333";
 
-fn payment(to: &str, amount: &str, page: &str) -> Value {
+pub(crate) fn payment(to: &str, amount: &str, page: &str) -> Value {
     json!({
         "kind": "x402_payment", "payTo": to, "amountAtomic": amount, "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
         "network": "eip155:84532", "scheme": "exact", "resourceUrl": format!("https://shop.example/{page}"),
     })
 }
 
-struct Agent {
+pub(crate) struct Agent {
     child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
@@ -47,7 +47,7 @@ struct Agent {
 }
 
 impl Agent {
-    fn new(world: &World) -> Agent {
+    pub(crate) fn new(world: &World) -> Agent {
         let policy = world.word("p.policy");
         let mut command = world.command(&["mcp", "--policy", &policy]);
         for name in ["CLAUDE_PROJECT_DIR", "AGENTLINT_PROJECT_DIR", "POLICY_SESSION", "VULSIGHT_SESSION"] {
@@ -85,19 +85,19 @@ impl Agent {
     }
 
     /// The sentences of an answer, and its fields.
-    fn tool(&mut self, name: &str, arguments: &Value) -> (String, Value) {
+    pub(crate) fn tool(&mut self, name: &str, arguments: &Value) -> (String, Value) {
         let result = self.ask("tools/call", &json!({"name": name, "arguments": arguments}));
         let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned();
         (text, result["structuredContent"].clone())
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.stdin.take());
         assert!(self.child.wait().unwrap().success());
     }
 }
 
-fn world(name: &str) -> World {
+pub(crate) fn world(name: &str) -> World {
     let world = World::new(name);
     world.file("p.policy", POLICY);
     world

@@ -1,11 +1,11 @@
 //! Asks one question and says what became of it; `tests/browser` asks with it.
 //!
 //! `ask HOME SESSION TOOL ARGUMENTS SECONDS [FILE]`: waits so many seconds; the call would execute FILE. Arguments of `@PATH` are read
-//! from there.
+//! from there. With `link SECONDS` the path and the code of the address that a client would show are said first.
 //!
-//! INVARIANT: one line of output: `approved once`, `approved session`, `granted`, `denied`, `timed out`, `gone` or why not.
+//! INVARIANT: the last line of output is `approved once`, `approved session`, `granted`, `denied`, `timed out`, `gone` or why not.
 
-use policy_approvals::{Answer, Asked, Question, RunId, Said, Server, Shown, Store, content};
+use policy_approvals::{Answer, Asked, Question, RunId, Said, Server, Shown, Store, content, place};
 use policy_engine::places::Folders;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,6 +14,10 @@ fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [home, session, tool, arguments, seconds, files @ ..] = words.as_slice() else {
         return Err("HOME SESSION TOOL ARGUMENTS SECONDS [FILE]".to_owned());
+    };
+    let (links, seconds) = match seconds.strip_prefix("link ") {
+        Some(seconds) => (true, seconds),
+        None => (false, seconds.as_str()),
     };
     let timeout = Duration::from_secs(seconds.parse().map_err(|_| "SECONDS is a number")?);
     let read = |path| std::fs::read_to_string(path).map_err(|error| error.to_string());
@@ -59,6 +63,10 @@ fn main() -> Result<(), String> {
         Ok(Asked::Granted(_)) => return say("granted"),
         Err(refused) => return say(&refused.to_string()),
     };
+    if links {
+        let code = store.new_link(&ticket)?.ok_or("there is no address for it")?;
+        say(&format!("/open/{}#{code}", place(&code)))?;
+    }
     match store.wait(&ticket, Instant::now() + timeout) {
         Answer::Approved(approval) if store.take(&question) => {
             say(if approval.session { "approved session" } else { "approved once" })

@@ -106,8 +106,8 @@ impl Answer {
 #[derive(Debug)]
 pub struct Engine {
     pub(crate) folders: Folders,
-    options: Options,
-    layers: Layers,
+    pub(crate) options: Options,
+    pub(crate) layers: Layers,
     search: Search,
     /// Who keeps what happened before.
     store: Option<&'static dyn Store>,

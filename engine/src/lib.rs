@@ -4,7 +4,9 @@
 //! is never left out.
 
 pub mod append;
+mod asker;
 pub mod audit;
+pub mod budgets;
 pub mod cache;
 mod checks;
 pub mod combine;

@@ -220,7 +220,7 @@ impl<'a> Asking<'a> {
             (Question::Paid(paid), None) => {
                 self.wanted.set(true);
                 Some(match &self.payee {
-                    Some(payee) => Purse { view: None, payee: payee.as_deref(), now: None }.answer(paid),
+                    Some(payee) => Purse { payee: payee.as_deref(), ..Purse::default() }.answer(paid),
                     None => Answer::Unknown("nobody here keeps a ledger of payments".to_owned()),
                 })
             }

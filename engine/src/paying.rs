@@ -3,6 +3,7 @@
 //! INVARIANT: a ledger that cannot be used, a payment that cannot be read, and a page whose check was not finished never let a payment
 //! through. What is only looked at leaves nothing behind.
 
+use crate::asker::{self, as_asked};
 use crate::combine::{at_least_ask, refusal};
 use crate::decide::{Answer, Engine};
 use crate::past::{Counted, Store};
@@ -14,6 +15,8 @@ use policy_payments::ledger::{
 use policy_payments::{Address, COIN, Family, Payment, Units, Wrong, short};
 use policy_runtime::outside::{self, By, Paid};
 use policy_runtime::verdict::{Decision, Step, Verdict};
+use serde_json::Value;
+use std::cell::RefCell;
 
 /// How a payment is asked about.
 #[derive(Debug, Clone, Default)]
@@ -81,7 +84,7 @@ fn flows(payment: &Payment) -> Vec<Flow> {
 ///
 /// # Errors
 /// When the call holds no payment that can be read.
-pub fn asked(call: &Call, how: &Paying, session: &str) -> Result<Asked, Unpaid> {
+fn asked(call: &Call, how: &Paying, session: &str, asker: &Value) -> Result<Asked, Unpaid> {
     let (payment, observed) = match payment::payment(&call.arguments) {
         None => return Err(Unpaid::None),
         Some(Err(wrong)) => return Err(Unpaid::Wrong(wrong)),
@@ -93,6 +96,7 @@ pub fn asked(call: &Call, how: &Paying, session: &str) -> Result<Asked, Unpaid> 
         "cwd": call.cwd,
         "arguments": call.arguments,
         "observed402PayTo": observed.as_ref().map(|own| own.text()),
+        asker::KEY: asker,
     });
     Ok(Asked {
         session: if how.session.is_empty() { session.to_owned() } else { how.session.clone() },
@@ -127,18 +131,32 @@ fn back(seconds: Option<u32>) -> Back {
     seconds.map_or(Back::Always, Back::Seconds)
 }
 
+/// What a decision asked a ledger, with the answers.
+pub(crate) type Log = RefCell<Vec<(Paid, outside::Answer)>>;
+
 /// The ledger as one decision asks it; none: there is nothing in it yet.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct Purse<'v> {
     pub(crate) view: Option<&'v dyn View>,
     pub(crate) payee: Option<&'v str>,
     /// The moment of the check, milliseconds since 1970; none: now.
     pub(crate) now: Option<i64>,
+    /// Where questions are written down.
+    pub(crate) log: Option<&'v Log>,
 }
 
-impl Purse<'_> {
+impl<'v> Purse<'v> {
+    /// That of a check of a payment, at its moment.
+    pub(crate) fn of(view: &'v dyn View, payee: Option<&'v str>, now: u64) -> Purse<'v> {
+        Purse { view: Some(view), payee, now: i64::try_from(now).ok(), log: None }
+    }
+
     pub(crate) fn answer(&self, paid: &Paid) -> outside::Answer {
-        self.told(paid).unwrap_or_else(|fault| outside::Answer::Unknown(fault.0))
+        let answer = self.told(paid).unwrap_or_else(|fault| outside::Answer::Unknown(fault.0));
+        if let Some(log) = self.log {
+            log.borrow_mut().push((paid.clone(), answer.clone()));
+        }
+        answer
     }
 
     fn told(&self, paid: &Paid) -> Result<outside::Answer, Fault> {
@@ -230,7 +248,7 @@ fn said(step: &Step) -> String {
 }
 
 /// What a verdict means for a payment.
-fn judged(verdict: &Verdict, reviews: bool, call: &Call) -> Judged {
+pub(crate) fn judged(verdict: &Verdict, reviews: bool, call: &Call) -> Judged {
     let status = |decision: Decision| match decision {
         Decision::Allow => Status::Allowed,
         Decision::Host | Decision::Ask => Status::ReviewPending,
@@ -280,7 +298,7 @@ impl Engine {
         // The call was decided before it was made; what comes around it is no second payment.
         if call.event != "pre_tool_use" {
             let payee = payee(call);
-            let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+            let purse = Purse { payee: payee.as_deref(), ..Purse::default() };
             return self.decide_in(call, counted, Some(purse));
         }
         let ledger = match store.ledger(&self.folders.state) {
@@ -292,7 +310,7 @@ impl Engine {
             // To look would make it.
             true if ledger.is_new() => {
                 let payee = payee(call);
-                let purse = Purse { view: None, payee: payee.as_deref(), now: None };
+                let purse = Purse { payee: payee.as_deref(), ..Purse::default() };
                 return self.decide_in(call, counted, Some(purse));
             }
             true => self.look_at_payment(call, ledger.as_ref(), &how).map(Some),
@@ -322,11 +340,12 @@ impl Engine {
         counted: &Counted,
     ) -> Result<(Option<Answer>, Option<Checked>), Unpaid> {
         let session = self.session_at(&call.cwd, &call.host, "").project;
-        let asked = asked(call, how, &session)?;
+        let asked = asked(call, how, &session, &self.asker(call))?;
         let mut last = None;
         let mut owes = false;
         let checked = ledger.check(&asked, &mut |view| {
-            let answer = self.judge_payment(call, counted, view, (asked.payee.as_deref(), how.now))?;
+            let purse = Purse::of(view, asked.payee.as_deref(), how.now);
+            let answer = self.judge_payment(call, counted, view, purse)?;
             let judged = judged(&answer.verdict, how.reviews, call);
             owes = !how.reviews && !how.asked && answer.verdict.decision.without_host() == Decision::Ask;
             last = Some(answer);
@@ -352,11 +371,11 @@ impl Engine {
         how: &Paying,
     ) -> Result<Answer, Unpaid> {
         let session = self.session_at(&call.cwd, &call.host, "").project;
-        let asked = asked(call, how, &session)?;
+        let asked = asked(call, how, &session, &Value::Null)?;
         let mut last = None;
         ledger.look(&asked, &mut |view| {
-            let answer =
-                self.judge_payment(call, &Counted::default(), view, (asked.payee.as_deref(), how.now))?;
+            let purse = Purse::of(view, asked.payee.as_deref(), how.now);
+            let answer = self.judge_payment(call, &Counted::default(), view, purse)?;
             let judged = judged(&answer.verdict, true, call);
             last = Some(answer);
             Ok(judged)
@@ -380,24 +399,21 @@ impl Engine {
             .ok_or_else(|| Refused::Fault(Fault("what was asked about cannot be read".to_owned())))?;
         let payee = payee(&call);
         ledger.review(id, approve, now, &mut |view| {
-            let answer = self.judge_payment(&call, &Counted::default(), view, (payee.as_deref(), now))?;
+            let purse = Purse::of(view, payee.as_deref(), now);
+            let answer = self.judge_payment(&call, &Counted::default(), view, purse)?;
             Ok(judged(&answer.verdict, true, &call))
         })
     }
 
-    fn judge_payment(
+    pub(crate) fn judge_payment(
         &mut self,
         call: &Call,
         counted: &Counted,
         view: &dyn View,
-        (payee, now): (Option<&str>, u64),
+        purse: Purse<'_>,
     ) -> Result<Answer, Fault> {
         let content = view.content()?;
-        let mut answer = self.decide_in(
-            call,
-            counted,
-            Some(Purse { view: Some(view), payee, now: i64::try_from(now).ok() }),
-        );
+        let mut answer = self.decide_in(call, counted, Some(purse));
         if content == Some(Content::Unfinished) {
             at_least_ask(
                 &mut answer.verdict,
@@ -409,12 +425,13 @@ impl Engine {
 }
 
 /// The call of a decision, as the ledger shows it.
-fn shown_call(frame: &Call, shown: &str) -> Option<Call> {
-    let mut shown: serde_json::Value = serde_json::from_str(shown).ok()?;
-    let text = |key: &str| shown.get(key).and_then(serde_json::Value::as_str).map(str::to_owned);
+pub(crate) fn shown_call(frame: &Call, shown: &str) -> Option<Call> {
+    let mut shown: Value = serde_json::from_str(shown).ok()?;
+    let text = |key: &str| shown.get(key).and_then(Value::as_str).map(str::to_owned);
     let (tool, server, cwd) = (text("tool")?, text("server"), text("cwd")?);
     let arguments = shown.get_mut("arguments")?.take();
-    Some(Call { tool, server, arguments, cwd: cwd.into(), ..frame.clone() })
+    let call = Call { tool, server, arguments, cwd: cwd.into(), ..frame.clone() };
+    Some(as_asked(call, &shown))
 }
 
 /// Whether a call holds a payment.

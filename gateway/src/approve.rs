@@ -3,10 +3,13 @@
 //! INVARIANT: nothing that opens the page stands in an argument, the environment or a log: a one-time code goes through a file of
 //! the user's own into the fragment of the address, is used once, and becomes a token that only the open page holds.
 
+mod board;
 mod code;
 mod guard;
+mod news;
 mod open;
 mod page;
+mod payment;
 mod serve;
 mod shown;
 

@@ -10,6 +10,7 @@ mod desk;
 mod events;
 mod patience;
 mod payments;
+pub(crate) use payments::lines_of;
 mod rules;
 mod server;
 pub mod sessions;

@@ -6,11 +6,13 @@
 mod content;
 pub mod filer;
 pub mod held;
+mod looked;
 mod rate;
 mod request;
 mod words;
 
 pub use content::{Scanned, cut, scan};
+pub use looked::{Askers, Excerpt, Looked, excerpts, grants, looked};
 pub use rate::Rate;
 pub use request::Request;
 pub use words::{answer, content_words, sentence};
@@ -41,6 +43,8 @@ pub enum Refusal {
     Unknown,
     /// It is not in a state for this.
     State(String),
+    /// The policy that asked about it is not what it was, as a clause.
+    Policy(String),
     /// The ledger cannot be used.
     Fault(String),
 }
@@ -55,7 +59,7 @@ impl Refusal {
         match self {
             Refusal::Input { .. } => 400,
             Refusal::Unknown => 404,
-            Refusal::Conflict | Refusal::State(_) => 409,
+            Refusal::Conflict | Refusal::State(_) | Refusal::Policy(_) => 409,
             Refusal::Fault(_) => 503,
         }
     }
@@ -70,6 +74,9 @@ impl Refusal {
             }
             Refusal::Unknown => "There is no decision with this id.".to_owned(),
             Refusal::State(what) => what.clone(),
+            Refusal::Policy(why) => {
+                format!("It cannot be approved: {why}. Deny it, or let the agent ask again.")
+            }
             Refusal::Fault(cause) => format!("policy could not decide. Do not pay. The cause: {cause}."),
         }
     }

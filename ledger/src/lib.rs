@@ -14,6 +14,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod text;
+mod told;
 mod view;
 
 pub use kept::Kept;
@@ -24,7 +25,7 @@ use crate::view::Seen;
 use policy_payments::ledger::Content;
 use policy_payments::ledger::{
     APPROVAL_LASTS, Asked, Checked, Decision, FLAG_LASTS, Fault, Filing, Judge, Judged, Ledger, MOST_KEY,
-    REVIEW_LASTS, Refused, Settled, Settlement, Status,
+    Moved, REVIEW_LASTS, Read, Refused, Settled, Settlement, Status,
 };
 use rusqlite::{Connection, params};
 use std::os::unix::fs::MetadataExt;
@@ -332,6 +333,19 @@ impl Ledger for Sqlite {
         outcome?
     }
 
+    fn look_again(&self, id: &str, now: u64, judge: &mut Judge<'_>) -> Result<Judged, Refused> {
+        let outcome = self.within(now, false, false, |open| {
+            let sql = |error: rusqlite::Error| self.fault(&error);
+            let Some(own) = rows::by_id(open.db, id).map_err(sql)? else { return Ok(Err(Refused::Unknown)) };
+            if own.status != Status::ReviewPending {
+                return Ok(Err(Refused::State(own.status)));
+            }
+            let asked = rows::asked_of(open.db, &own).map_err(sql)?;
+            judge(&Seen { open, asked: &asked, without: Some(own.seq) }).map(Ok)
+        });
+        outcome?
+    }
+
     fn settle(&self, id: &str, told: &Settlement, now: u64) -> Result<Settled, Refused> {
         let outcome = self.within(now, true, true, |open| {
             let sql = |error: rusqlite::Error| self.fault(&error);
@@ -393,6 +407,23 @@ impl Ledger for Sqlite {
 
     fn waiting(&self, now: u64) -> Result<Vec<Decision>, Fault> {
         self.within(now, false, false, |open| rows::waiting(open.db).map_err(|error| self.fault(&error)))
+    }
+
+    fn texts(&self, id: &str, now: u64) -> Result<Vec<Read>, Refused> {
+        let outcome = self.within(now, false, false, |open| {
+            let sql = |error: rusqlite::Error| self.fault(&error);
+            let Some(own) = rows::by_id(open.db, id).map_err(sql)? else { return Ok(Err(Refused::Unknown)) };
+            let asked = rows::asked_of(open.db, &own).map_err(sql)?;
+            told::texts(open.db, &asked, open.now).map(Ok).map_err(sql)
+        });
+        outcome?
+    }
+
+    fn moved(&self, since: u64, most: usize, now: u64) -> Result<Vec<Moved>, Fault> {
+        let since = i64::try_from(since).unwrap_or(i64::MAX);
+        self.within(now, false, false, |open| {
+            told::moved(open.db, since, most).map_err(|error| self.fault(&error))
+        })
     }
 
     fn file(&self, filing: &Filing) -> Result<(), Fault> {

@@ -293,7 +293,7 @@ pub(crate) fn price(db: &Connection, page: &str, asset: &str) -> Result<Option<U
 }
 
 /// Sessions whose texts hold a payment.
-fn sessions(asked: &Asked) -> impl Iterator<Item = &String> {
+pub(crate) fn sessions(asked: &Asked) -> impl Iterator<Item = &String> {
     std::iter::once(&asked.session).chain(&asked.beside)
 }
 

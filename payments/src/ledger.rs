@@ -4,6 +4,7 @@
 //! never between its parts. A ledger that cannot be used is a [`Fault`], which means do not pay; it is never an empty ledger.
 
 use crate::money::Units;
+pub use crate::told::{Moved, Read};
 use std::fmt;
 
 /// How long a flagged text holds the payments of its session, milliseconds.
@@ -382,6 +383,12 @@ pub trait Ledger: fmt::Debug {
     /// When there is no such decision, or it does not wait.
     fn review(&self, id: &str, approve: bool, now: u64, judge: &mut Judge<'_>) -> Result<Decision, Refused>;
 
+    /// What a yes would be judged now, as [`Ledger::review`] does it; nothing is kept.
+    ///
+    /// # Errors
+    /// As [`Ledger::review`].
+    fn look_again(&self, id: &str, now: u64, judge: &mut Judge<'_>) -> Result<Judged, Refused>;
+
     /// Notes what became of a payment.
     ///
     /// # Errors
@@ -411,6 +418,18 @@ pub trait Ledger: fmt::Debug {
     /// # Errors
     /// As [`Ledger::check`].
     fn waiting(&self, now: u64) -> Result<Vec<Decision>, Fault>;
+
+    /// The texts that a payment names, and those that hold the payments of its sessions now.
+    ///
+    /// # Errors
+    /// When there is no such decision, or the ledger cannot be used.
+    fn texts(&self, id: &str, now: u64) -> Result<Vec<Read>, Refused>;
+
+    /// What is reserved or settled since a moment, the newest first, at most so many.
+    ///
+    /// # Errors
+    /// As [`Ledger::check`].
+    fn moved(&self, since: u64, most: usize, now: u64) -> Result<Vec<Moved>, Fault>;
 
     /// Notes a text that was read.
     ///

@@ -10,6 +10,7 @@ mod money;
 mod network;
 mod payment;
 mod strict;
+mod told;
 mod typed;
 mod x402;
 

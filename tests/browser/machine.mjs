@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,12 +52,41 @@ export async function home(run) {
       const file = join(folder, name);
       return { file, url: await until('the address', () => readFileSync(file, 'utf8').match(/url=([^"]+)"/)?.[1]) };
     };
+    /** One who asks about payments under a policy, over HTTP. */
+    const payer = async text => {
+      const file = join(home, 'pay.policy');
+      writeFileSync(file, text, { mode: 0o600 });
+      const api = spawn(policy, ['serve', '--port', '0', '--policy', file, '--home', home], { stdio: ['ignore', 'pipe', 'ignore'], env, cwd: home });
+      started.push(api);
+      let said = '';
+      api.stdout.on('data', data => { said += data; });
+      const base = await until('the address of the API', () => said.match(/http:[^;\s]+/)?.[0]);
+      const token = readFileSync(join(home, '.local/state/policy/serve/token'), 'utf8').trim();
+      const send = async (path, body) => {
+        const reply = await fetch(base + path, { method: body ? 'POST' : 'GET', headers: { authorization: 'Bearer ' + token }, body: body && JSON.stringify(body) });
+        return reply.json();
+      };
+      return {
+        pay: body => send('/api/v1/decisions', body),
+        read: body => send('/api/v1/context', body),
+        decision: id => send('/api/v1/decisions/' + id),
+      };
+    };
+    /** A question with the address that a client would show; the page of it sees that question alone. */
+    const linked = async (tool, given) => {
+      const child = spawn(asker, [home, 's', tool, JSON.stringify(given), 'link 60'], { stdio: ['ignore', 'pipe', 'inherit'], env });
+      started.push(child);
+      let said = '';
+      child.stdout.on('data', data => { said += data; });
+      const path = await until('the address', () => said.match(/^\/open\/\S+/)?.[0]);
+      return { url: `http://127.0.0.1:${port}${path}`, answer: () => until('the answer', () => said.split('\n')[1]?.trim()) };
+    };
     /** What others of this user can read of our processes, and what lies in the folder besides the file that opens the page. */
     const traces = () => [
       ...[server, ...started].filter(child => child.exitCode === null).flatMap(child => ['cmdline', 'environ'].map(name => `/proc/${child.pid}/${name}`)),
       ...readdirSync(folder).filter(name => !name.startsWith('open-')).map(name => join(folder, name)),
     ].filter(file => existsSync(file)).map(file => readFileSync(file, 'latin1'));
-    await run({ home, port, ask, note, address, traces, origin: `http://127.0.0.1:${port}` });
+    await run({ home, port, ask, note, address, traces, payer, linked, origin: `http://127.0.0.1:${port}` });
   } finally {
     for (const child of started) child.kill();
     server.kill();

@@ -2,55 +2,14 @@
 //
 // INVARIANT: every test has a home and a server of its own, and reads what became of a call from the process that asked.
 
-import { test, before, after } from 'node:test';
+import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync, existsSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import playwright from 'playwright-core';
-import { policy, home as machineOf, missing, until } from './machine.mjs';
-
-const program = '/usr/bin/chromium';
-const shots = process.env.SHOTS;
-let browser;
-
-before(async () => {
-  missing(program);
-  browser = await playwright.chromium.launch({ executablePath: program, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
-});
-after(() => browser?.close());
-
-/** A home with a server, and the means to ask and to open the page. */
-const machine = run => machineOf(async here => {
-  const contexts = [];
-  const open = async (options = {}) => {
-    const context = await browser.newContext({ viewport: { width: 900, height: 900 }, ...options });
-    contexts.push(context);
-    const page = await context.newPage();
-    page.wrong = [];
-    page.on('console', said => { if (said.type() === 'error') page.wrong.push(said.text()); });
-    page.on('pageerror', error => page.wrong.push(String(error)));
-    // As a person does: the file, which leads to the page.
-    const { file } = await here.address();
-    await page.goto('file://' + file);
-    await page.waitForFunction(() => /question/i.test(document.getElementById('state')?.textContent ?? ''));
-    await until('the file to go', () => !existsSync(file));
-    return page;
-  };
-  try {
-    await run({ ...here, open });
-  } finally {
-    for (const context of contexts) await context.close();
-  }
-});
-
-const button = (page, name, at = 0) => page.locator('.card').nth(at).getByRole('button', { name, exact: true });
-const armed = async (page, name, at = 0) => {
-  await button(page, name, at).scrollIntoViewIfNeeded();
-  await until(`${name} to be armed`, async () => (await button(page, name, at).getAttribute('aria-disabled')) === null);
-};
-const shot = async (page, name) => { if (shots) { mkdirSync(shots, { recursive: true }); await page.screenshot({ path: join(shots, `${name}.png`), fullPage: true }); } };
+import { policy, until } from './machine.mjs';
+import { armed, browser, button, clipped, machine, shot, shots } from './chromium.mjs';
 
 test('approve once', () => machine(async ({ ask, open }) => {
   const page = await open();
@@ -316,11 +275,6 @@ test('another site, another port of this machine, and frames are refused', () =>
     server.close();
   }
 }));
-
-/** Elements that stand out to the right, or whose content does. */
-const clipped = page => page.evaluate(() => [...document.querySelectorAll('*')]
-  .filter(element => !element.matches('#news') && (element.getBoundingClientRect().right > innerWidth + 0.5 || element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0))
-  .map(element => element.tagName + '.' + element.className));
 
 test('nothing is clipped at 400 and 1200 px, light and dark', () => machine(async ({ ask, note, open }) => {
   const long = 'x'.repeat(400);

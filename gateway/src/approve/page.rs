@@ -11,7 +11,15 @@ use std::fmt::Write as _;
 
 const HTML: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/page.css");
-const SCRIPT: &str = include_str!("page/page.js");
+/// Its parts see each other.
+const SCRIPT: &str = concat!(
+    "\n'use strict';\n(() => {\n",
+    include_str!("page/page.js"),
+    include_str!("page/pay.js"),
+    include_str!("page/board.js"),
+    include_str!("page/start.js"),
+    "})();\n"
+);
 
 /// The page as it is sent.
 pub(crate) fn page() -> String {
@@ -112,7 +120,7 @@ pub(crate) fn notice(notice: &Notice) -> Value {
 }
 
 /// Pieces as the page reads them: `[text, look]`.
-fn parts(text: &str, marks: &[String]) -> Value {
+pub(crate) fn parts(text: &str, marks: &[String]) -> Value {
     let piece = |look: Look| match look {
         Look::Plain => 0,
         Look::Marked => 1,

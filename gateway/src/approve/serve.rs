@@ -3,10 +3,12 @@
 //! INVARIANT: one a user; it listens on loopback alone; every request is judged by [`refused`] first and everything but the page
 //! itself needs a token. It decides nothing: an answer goes to the store, which checks it again.
 
+use super::board::board;
 use super::code::{Scope, Tokens};
 use super::guard::{Asked, OPEN, refused};
+use super::news::{News, Places, read, tell_news, written};
 use super::open::{at_port, lock_file, port_file, windows};
-use super::page::{card, headers, notice, page};
+use super::page::{headers, page};
 use crate::pay::{Refusal, held};
 use axum::body::Bytes;
 use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
@@ -15,17 +17,18 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use policy_approvals::{Brief, Channel, Notice, Store, Unanswered, Verdict};
+use policy_approvals::{Channel, Store, Unanswered, Verdict};
 use policy_engine::places::Folders;
 use policy_ledger::Sqlite;
 use policy_payments::ledger::Status;
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
+/// How often payments that wait are looked at again while a page is open.
+const AGAIN: Duration = Duration::from_secs(2);
 /// How often the file is looked at while a page is open, and while none is.
 const BEAT: Duration = Duration::from_millis(150);
 const SLOW_BEAT: Duration = Duration::from_millis(700);
@@ -39,30 +42,6 @@ const PAGE_OPEN_MS: i64 = 25_000;
 const OPENS_EVERY: Duration = Duration::from_secs(60);
 /// How long one who looks whether there is a server may hold the lock.
 const LOCK_WITHIN: Duration = Duration::from_millis(500);
-
-/// What the pages show.
-#[derive(Clone, Default)]
-struct News {
-    /// Another one for other news.
-    seen: u64,
-    cards: Arc<Vec<Card>>,
-    notices: Arc<Vec<Value>>,
-    error: Option<String>,
-}
-
-/// A question as it is sent, made once: pages that have it hear only how long it waits.
-#[derive(Clone, PartialEq, Eq)]
-struct Card {
-    /// The news that brought it.
-    since: u64,
-    id: String,
-    asked: i64,
-    waits: i64,
-    closes: i64,
-    /// No page is opened by itself for it.
-    quiet: bool,
-    json: Arc<str>,
-}
 
 struct Server {
     store: Store,
@@ -134,6 +113,7 @@ async fn run(folders: &Folders) -> Result<(), String> {
         .route("/code", post(code))
         .route("/questions", get(questions))
         .route("/answer", post(answer))
+        .route("/payments", get(payments))
         .fallback(|| async { StatusCode::NOT_FOUND })
         .method_not_allowed_fallback(|| async { StatusCode::METHOD_NOT_ALLOWED })
         .layer(DefaultBodyLimit::max(4096))
@@ -153,6 +133,7 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
     let mut version = None;
     let mut looked = Instant::now() - Duration::from_secs(60);
     let mut needed = Instant::now();
+    let mut looked_again = Instant::now();
     let mut opened: Option<Instant> = None;
     // The newest question that a page was opened for.
     let mut newest = 0;
@@ -163,13 +144,20 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         let due = looked.elapsed() > Duration::from_secs(1);
         let cards = tell.borrow().cards.clone();
         let seen = tell.borrow().seen;
-        let ledger = Arc::clone(&server.ledger);
+        let own = Arc::clone(&server);
+        let again =
+            looked_again.elapsed() > AGAIN && now() - server.heard.load(Ordering::Relaxed) < PAGE_OPEN_MS;
+        if again {
+            looked_again = Instant::now();
+        }
         let (back, found) = blocking(move || {
             let mut held = held;
             let now = store.changes(&mut held);
             let read = now.and_then(|now| {
-                let same = before == Some(now) && !due;
-                Ok((now, if same { None } else { Some(read(&store, &ledger, &cards, seen + 1)?) }))
+                let places =
+                    Places { store: &store, folders: &own.folders, ledger: own.ledger.as_ref(), again };
+                let same = before == Some(now) && !due && !again;
+                Ok((now, if same { None } else { Some(read(&places, &cards, seen + 1)?) }))
             });
             (held, read)
         })
@@ -215,91 +203,6 @@ async fn look(server: Arc<Server>, tell: watch::Sender<News>, folders: Folders, 
         }
         tokio::time::sleep(if open { BEAT } else { SLOW_BEAT }).await;
     }
-}
-
-/// What is open now; only questions that no card is known of are read whole.
-fn read(
-    store: &Store,
-    ledger: &Sqlite,
-    cards: &[Card],
-    since: u64,
-) -> Result<(Vec<Card>, Vec<Value>), String> {
-    let known = |id: &str| cards.iter().find(|card| card.id == id);
-    let open = store.open_besides(&|id| known(id).is_some())?;
-    let made = open.into_iter().filter_map(|open| {
-        let Brief { id, asked, waits, closes, question, quiet } = open;
-        let (since, json) = match (known(&id), question) {
-            (Some(card), _) => (card.since, card.json.clone()),
-            (None, Some(question)) => (since, Arc::from(card(&question).to_string())),
-            (None, None) => return None,
-        };
-        Some(Card { since, id, asked, waits, closes, quiet, json })
-    });
-    let mut made: Vec<Card> = made.collect();
-    let mut notices: Vec<Value> = store.notices()?.iter().map(notice).collect();
-    match held::waiting(ledger) {
-        Ok(waiting) => made.extend(waiting.iter().map(|own| {
-            let id = format!("{}{}", held::MARK, own.id);
-            let (since, json) = match known(&id) {
-                Some(card) => (card.since, card.json.clone()),
-                None => {
-                    let mut card = card(&held::question(own));
-                    // Each is asked about by itself.
-                    if let Some(all) = card.as_object_mut() {
-                        all.insert("once".to_owned(), json!(true));
-                    }
-                    (since, Arc::from(card.to_string()))
-                }
-            };
-            let at = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
-            Card {
-                since,
-                id,
-                asked: at(own.at),
-                waits: at(own.expires),
-                closes: at(own.expires),
-                quiet: false,
-                json,
-            }
-        })),
-        // The other questions are shown all the same.
-        Err(why) => notices.push(notice(&Notice {
-            file: "ledger".to_owned(),
-            message: why,
-            help: "payments are refused until a person has looked at it".to_owned(),
-            ..Notice::default()
-        })),
-    }
-    Ok((made, notices))
-}
-
-fn tell_news(tell: &watch::Sender<News>, cards: Vec<Card>, notices: Vec<Value>, error: Option<String>) {
-    tell.send_if_modified(|news| {
-        if *news.cards == cards && *news.notices == notices && news.error == error && news.seen > 1 {
-            return false;
-        }
-        *news = News { seen: news.seen + 1, cards: Arc::new(cards), notices: Arc::new(notices), error };
-        true
-    });
-}
-
-/// The news for a page that has seen some: whole are only the cards that it has not. A page of one question hears of that alone.
-fn written(news: &News, seen: u64, scope: &Scope) -> String {
-    let mut out = format!("{{\"seen\":\"{}\",\"now\":{},\"questions\":[", news.seen, now());
-    let shown = |card: &&Card| match scope {
-        Scope::All => true,
-        Scope::One(id) => card.id == *id,
-    };
-    for (number, card) in news.cards.iter().filter(shown).enumerate() {
-        let comma = if number > 0 { "," } else { "" };
-        let Card { since, id, waits, closes, json, .. } = card;
-        let json = if *since > seen { json } else { "null" };
-        let id = Value::from(id.as_str());
-        let _ = write!(out, "{comma}{{\"id\":{id},\"waits\":{waits},\"closes\":{closes},\"card\":{json}}}");
-    }
-    let notices = if *scope == Scope::All { news.notices.to_vec() } else { Vec::new() };
-    let _ = write!(out, "],\"notices\":{}}}", Value::from(notices));
-    out
 }
 
 /// Every request goes through this, and every answer gets the headers here.
@@ -365,7 +268,7 @@ async fn code(State(server): State<Arc<Server>>, body: Bytes) -> Response {
     match blocking(move || held.tokens.trade(&held.store, &code)).await {
         Some(Ok(Some((token, scope)))) => {
             server.heard(&scope);
-            told(&json!({ "token": token }))
+            told(&json!({ "token": token, "all": scope == Scope::All }))
         }
         Some(Err(error)) => told(&json!({ "error": error })),
         _ => StatusCode::FORBIDDEN.into_response(),
@@ -419,7 +322,8 @@ async fn answer(
             Verdict::Session => return StatusCode::BAD_REQUEST.into_response(),
         };
         let held = Arc::clone(&server);
-        let done = blocking(move || held::answer(&held.folders, &held.ledger, &payment, approve)).await;
+        let done =
+            blocking(move || held::answer(&held.folders, held.ledger.as_ref(), &payment, approve)).await;
         return told(&match done {
             Some(Ok(own)) if approve && own.status == Status::Denied => {
                 let why = "something speaks against it now, and the payment is denied";
@@ -427,7 +331,7 @@ async fn answer(
             }
             Some(Ok(_)) => json!({ "ok": true }),
             Some(Err(refusal)) => {
-                let closed = !matches!(refusal, Refusal::Fault(_));
+                let closed = !matches!(refusal, Refusal::Fault(_) | Refusal::Policy(_));
                 json!({ "error": super::shown::plain(&refusal.sentence()), "closed": closed })
             }
             None => json!({ "error": "the answer could not be written" }),
@@ -445,6 +349,18 @@ async fn answer(
     })
 }
 
+/// The view of payments, for a page that sees everything.
+async fn payments(State(server): State<Arc<Server>>, Extension(scope): Extension<Scope>) -> Response {
+    if scope != Scope::All {
+        return StatusCode::FORBIDDEN.into_response();
+    }
+    server.heard(&scope);
+    match blocking(move || board(&server.folders, server.ledger.as_ref())).await {
+        Some(all) => told(&all),
+        None => told(&json!({ "error": "the ledger could not be read" })),
+    }
+}
+
 fn told(value: &Value) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], value.to_string()).into_response()
 }
@@ -454,7 +370,7 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     tokio::task::spawn_blocking(work).await.ok()
 }
 
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
@@ -462,3 +378,7 @@ fn now() -> i64 {
 #[cfg(test)]
 #[path = "serve_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "serve_pay_tests.rs"]
+mod pay_tests;

@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-fn folders(name: &str) -> Folders {
+pub(super) fn folders(name: &str) -> Folders {
     let exe = std::env::current_exe().unwrap();
     let home = exe.parent().unwrap().join(format!("approve-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&home);
@@ -38,13 +38,17 @@ fn question(arguments: &str) -> Question {
     }
 }
 
+pub(super) fn plain_question() -> Question {
+    Question { page_only: false, ..question("{}") }
+}
+
 /// A server of a scratch home.
-struct Page {
-    folders: Folders,
+pub(super) struct Page {
+    pub(super) folders: Folders,
     port: u16,
 }
 
-fn page_of(name: &str) -> Page {
+pub(super) fn page_of(name: &str) -> Page {
     let folders = folders(name);
     let own = folders.clone();
     std::thread::spawn(move || serve(&own).unwrap());
@@ -67,14 +71,14 @@ impl Page {
         (answer.get(9..12).unwrap().parse().unwrap(), answer)
     }
 
-    fn get(&self, path: &str, headers: &str) -> (u16, String) {
+    pub(super) fn get(&self, path: &str, headers: &str) -> (u16, String) {
         let port = self.port;
         self.raw(&format!(
             "GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n{headers}\r\n"
         ))
     }
 
-    fn post(&self, path: &str, headers: &str, body: &str) -> (u16, String) {
+    pub(super) fn post(&self, path: &str, headers: &str, body: &str) -> (u16, String) {
         let (port, length) = (self.port, body.len());
         self.raw(&format!(
             "POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\norigin: http://127.0.0.1:{port}\r\nconnection: close\r\n\
@@ -82,7 +86,7 @@ impl Page {
         ))
     }
 
-    fn token(&self) -> String {
+    pub(super) fn token(&self) -> String {
         let code = Store::open(&self.folders).unwrap().new_code().unwrap();
         let (status, answer) = self.post("/code", "", &code);
         assert_eq!(status, 200);
@@ -92,7 +96,7 @@ impl Page {
     }
 }
 
-fn body(answer: &str) -> Value {
+pub(super) fn body(answer: &str) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
 }
 

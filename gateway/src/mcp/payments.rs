@@ -214,8 +214,8 @@ pub(crate) fn policy(worker: &mut Worker) -> Result<Value, Wrong> {
             continue;
         };
         observes |= table.info().is_ok_and(|info| info.observe);
-        of_layer(layer, &table, &mut lines)
-            .map_err(|_| Wrong::plain("the policy is damaged. Do not pay."))?;
+        let own = lines_of(layer, &table).map_err(|_| Wrong::plain("the policy is damaged. Do not pay."))?;
+        lines.extend(own.into_iter().map(|(line, _)| line));
     }
     let mut text = vec![match lines.is_empty() {
         true => "No line of the policy looks at payments: a person is asked about each.".to_owned(),
@@ -238,11 +238,12 @@ pub(crate) fn policy(worker: &mut Worker) -> Result<Value, Wrong> {
     }))
 }
 
-fn of_layer(
+/// The lines of a layer that look at payments, with their places.
+pub(crate) fn lines_of(
     layer: &Rc<Layer>,
     table: &Table<'_>,
-    out: &mut Vec<String>,
-) -> Result<(), policy_runtime::table::Damaged> {
+) -> Result<Vec<(String, String)>, policy_runtime::table::Damaged> {
+    let mut out = Vec::new();
     for number in 0..table.blocks() {
         let block = table.block(number)?;
         for line in table.lines_of(&block)? {
@@ -270,8 +271,10 @@ fn of_layer(
             let all = Vec::from_iter(texts).join(", ");
             // SECURITY: a project's own words are cleaned and marked.
             let whose = if layer.restricted { " (the project's policy)" } else { "" };
-            out.push(format!("{verb} {word}{all}{whose}"));
+            let place = table.line_place(&line)?;
+            let place = format!("{}:{}", clean(&place.file, 120), place.line);
+            out.push((format!("{verb} {word}{all}{whose}"), place));
         }
     }
-    Ok(())
+    Ok(out)
 }

@@ -5,12 +5,10 @@
 
 use crate::pay::Refusal;
 use policy_approvals::{Question, RunId, Said, Shown};
-use policy_engine::decide::{Engine, Options};
-use policy_engine::layers::Default_;
+use policy_engine::decide::Engine;
 use policy_engine::paying::now_ms;
 use policy_engine::places::Folders;
 use policy_hosts::call::Call;
-use policy_ledger::Sqlite;
 use policy_payments::ledger::{Decision, Ledger};
 use policy_payments::short;
 use serde_json::Value;
@@ -23,7 +21,7 @@ pub const MARK: &str = "payment-";
 ///
 /// # Errors
 /// When the ledger cannot be read: why.
-pub fn waiting(ledger: &Sqlite) -> Result<Vec<Decision>, String> {
+pub fn waiting(ledger: &dyn Ledger) -> Result<Vec<Decision>, String> {
     match ledger.is_new() {
         true => Ok(Vec::new()),
         false => ledger.waiting(now_ms()).map_err(|fault| fault.0),
@@ -75,20 +73,28 @@ pub fn question(own: &Decision) -> Question {
     }
 }
 
-/// A person says yes or no to a payment that waits.
+/// A person says yes or no to a payment that waits. A yes is judged again by the policy that asked about it.
 ///
 /// # Errors
-/// When it does not wait any more, or the ledger cannot be used.
-pub fn answer(folders: &Folders, ledger: &Sqlite, id: &str, approve: bool) -> Result<Decision, Refusal> {
+/// When it does not wait any more, that policy is another one now, or the ledger cannot be used.
+pub fn answer(folders: &Folders, ledger: &dyn Ledger, id: &str, approve: bool) -> Result<Decision, Refusal> {
     if ledger.is_new() {
         return Err(Refusal::Unknown);
     }
-    let mut engine = Engine::new(folders.clone(), Options::aside(None, Default_::Std));
-    let frame = Call {
+    let now = now_ms();
+    let own = ledger.decision(id, now)?.ok_or(Refusal::Unknown)?;
+    // A no needs no policy.
+    let shown = if approve { own.shown.as_str() } else { "" };
+    let mut engine = Engine::of_asker(folders, shown).map_err(Refusal::Policy)?;
+    Ok(engine.review_payment(&frame(), ledger, (id, approve), now)?)
+}
+
+/// What is the same in all calls that are looked at again.
+pub(crate) fn frame() -> Call {
+    Call {
         host: "payments".to_owned(),
         event: "pre_tool_use".to_owned(),
         host_event: "pre_tool_use".to_owned(),
         ..Call::default()
-    };
-    Ok(engine.review_payment(&frame, ledger, (id, approve), now_ms())?)
+    }
 }

@@ -168,6 +168,20 @@ impl Open<'_, '_> {
         })
     }
 
+    pub(super) fn look_again(
+        &self,
+        id: &str,
+        judge: &mut Judge<'_>,
+    ) -> Result<Result<Judged, Refused>, Fault> {
+        let Some(own) = self.on(|parts| parts.by_id(id))? else { return Ok(Err(Refused::Unknown)) };
+        if own.status != Status::ReviewPending {
+            return Ok(Err(Refused::State(own.status)));
+        }
+        let seq = i64::try_from(own.seq).unwrap_or(i64::MAX);
+        let asked = self.on(|parts| parts.asked_of(&own))?;
+        judge(&Seen { work: self.work, now: self.now, asked: &asked, without: Some(seq) }).map(Ok)
+    }
+
     pub(super) fn settle(&self, id: &str, told: &Settlement) -> Result<Result<Settled, Refused>, Fault> {
         self.on(|parts| {
             let Some(own) = parts.by_id(id)? else { return Ok(Err(Refused::Unknown)) };

@@ -12,6 +12,7 @@ mod rows;
 mod schema;
 mod seen;
 mod sums;
+mod told;
 mod turn;
 
 use self::batch::{Outcome, Wants, Work};
@@ -20,8 +21,8 @@ use self::link::{PATIENCE, fault};
 use self::seen::Seen;
 use self::turn::{Held as Turned, Turn};
 use policy_payments::ledger::{
-    Asked, Checked, Content, Decision, FLAG_LASTS, Fault, Filing, Judge, Judged, Ledger, MOST_KEY,
-    REVIEW_LASTS, Refused, Settled, Settlement, Status,
+    Asked, Checked, Content, Decision, FLAG_LASTS, Fault, Filing, Judge, Judged, Ledger, MOST_KEY, Moved,
+    REVIEW_LASTS, Read, Refused, Settled, Settlement, Status,
 };
 use std::cell::RefCell;
 use std::fmt;
@@ -326,6 +327,10 @@ impl Ledger for Postgres {
         self.within(Kind::Change, now, &Wants::default(), &mut |open| open.review(id, approve, judge))?
     }
 
+    fn look_again(&self, id: &str, now: u64, judge: &mut Judge<'_>) -> Result<Judged, Refused> {
+        self.within(Kind::Look, now, &Wants::default(), &mut |open| open.look_again(id, judge))?
+    }
+
     fn settle(&self, id: &str, told: &Settlement, now: u64) -> Result<Settled, Refused> {
         self.within(Kind::Change, now, &Wants::default(), &mut |open| open.settle(id, told))?
     }
@@ -344,6 +349,21 @@ impl Ledger for Postgres {
 
     fn waiting(&self, now: u64) -> Result<Vec<Decision>, Fault> {
         self.within(Kind::Look, now, &Wants::default(), &mut |open| open.on(|parts| parts.waiting()))
+    }
+
+    fn texts(&self, id: &str, now: u64) -> Result<Vec<Read>, Refused> {
+        self.within(Kind::Look, now, &Wants::default(), &mut |open| {
+            open.on(|parts| {
+                let Some(own) = parts.by_id(id)? else { return Ok(Err(Refused::Unknown)) };
+                let asked = parts.asked_of(&own)?;
+                parts.texts(&asked, open.now).map(Ok)
+            })
+        })?
+    }
+
+    fn moved(&self, since: u64, most: usize, now: u64) -> Result<Vec<Moved>, Fault> {
+        let since = i64::try_from(since).unwrap_or(i64::MAX);
+        self.within(Kind::Look, now, &Wants::default(), &mut |open| open.on(|parts| parts.moved(since, most)))
     }
 
     fn file(&self, filing: &Filing) -> Result<(), Fault> {

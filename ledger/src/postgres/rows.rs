@@ -17,19 +17,19 @@ use tokio_postgres::types::FromSql;
 /// The asset under which payments themselves are counted.
 use crate::sums::PAYMENTS;
 
-fn get<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Result<T, Fault> {
+pub(super) fn get<'r, T: FromSql<'r>>(row: &'r Row, at: usize) -> Result<T, Fault> {
     row.try_get(at).map_err(|_| damaged())
 }
 
-fn hash(bytes: &[u8]) -> Result<[u8; 32], Fault> {
+pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 32], Fault> {
     bytes.try_into().map_err(|_| damaged())
 }
 
-fn positive(row: &Row, at: usize) -> Result<u64, Fault> {
+pub(super) fn positive(row: &Row, at: usize) -> Result<u64, Fault> {
     get::<i64>(row, at)?.try_into().map_err(|_| damaged())
 }
 
-fn status(row: &Row, at: usize) -> Result<Status, Fault> {
+pub(super) fn status(row: &Row, at: usize) -> Result<Status, Fault> {
     let number = usize::try_from(get::<i16>(row, at)?).map_err(|_| damaged())?;
     Status::ALL.get(number).copied().ok_or_else(damaged)
 }
@@ -66,7 +66,7 @@ macro_rules! decisions {
 }
 
 impl Parts<'_> {
-    fn all(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Fault> {
+    pub(super) fn all(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Fault> {
         self.flush()?;
         self.link.rows(sql, values)
     }
@@ -355,6 +355,6 @@ impl Parts<'_> {
 }
 
 /// Sessions whose texts hold a payment.
-fn sessions(asked: &Asked) -> impl Iterator<Item = &String> {
+pub(super) fn sessions(asked: &Asked) -> impl Iterator<Item = &String> {
     std::iter::once(&asked.session).chain(&asked.beside)
 }

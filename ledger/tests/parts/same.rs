@@ -466,3 +466,109 @@ fn a_check_that_is_cut_off_is_done_once_when_it_is_tried_again() {
         assert_eq!(folder.ledger().recent(10, 1_000).unwrap().len(), 1, "{step}");
     }
 }
+
+#[test]
+fn a_payment_that_waits_is_looked_at_again_without_itself_and_nothing_is_kept() {
+    let folder = Folder::new("again");
+    let ledger = folder.ledger();
+    new(ledger.check(&asked(30, 1, 1_000), &mut always(Status::Allowed)).unwrap());
+    let own = new(ledger.check(&asked(50, 2, 2_000), &mut always(Status::ReviewPending)).unwrap());
+    let mut found = Units::ZERO;
+    let mut judge = |view: &dyn View| {
+        found = view.spent(ASSET, Back::Seconds(60), By::All)?;
+        Ok(judged(Status::Denied))
+    };
+    assert_eq!(ledger.look_again(&own.id, 3_000, &mut judge).unwrap().status, Status::Denied);
+    assert_eq!(found, Units::new(30));
+    assert_eq!(ledger.decision(&own.id, 3_000).unwrap().unwrap().status, Status::ReviewPending);
+    assert_eq!(ledger.look_again("none", 3_000, &mut always(Status::Allowed)), Err(Refused::Unknown));
+    ledger.review(&own.id, false, 4_000, &mut always(Status::Allowed)).unwrap();
+    let late = ledger.look_again(&own.id, 5_000, &mut always(Status::Allowed));
+    assert_eq!(late, Err(Refused::State(Status::ReviewDenied)));
+}
+
+#[test]
+fn the_texts_of_a_payment_and_of_its_session_are_told() {
+    let folder = Folder::new("texts");
+    let ledger = folder.ledger();
+    let file = |session: &str, number: u8, found: Content, now: u64| {
+        let filing = Filing {
+            session: session.to_owned(),
+            origin: format!("page {number}"),
+            hash: [number; 32],
+            found,
+            classes: vec!["override".to_owned()],
+            addresses: Vec::new(),
+            text: format!("text {number}"),
+            now,
+        };
+        ledger.file(&filing).unwrap();
+    };
+    file("s", 1, Content::Clear, 1_000);
+    file("t", 1, Content::Flagged, 1_100);
+    file("s", 2, Content::Flagged, 1_200);
+    let mut own = asked(10, 1, 2_000);
+    own.texts = vec![[1; 32], [9; 32]];
+    own.beside = vec!["u".to_owned()];
+    let own = new(ledger.check(&own, &mut always(Status::ReviewPending)).unwrap());
+    let told = ledger.texts(&own.id, 3_000).unwrap();
+    let brief: Vec<(&str, Content, Option<u64>)> =
+        told.iter().map(|read| (read.text.as_str(), read.found, read.holds)).collect();
+    assert_eq!(
+        brief,
+        [
+            ("text 1", Content::Flagged, None),
+            ("", Content::Unfinished, None),
+            ("text 2", Content::Flagged, Some(1_200 + 3_600_000)),
+        ],
+        "the worst that was found, what nobody filed, and what holds the session"
+    );
+    assert_eq!(
+        (told[0].origin.as_str(), told[0].classes.as_slice()),
+        ("page 1", &["override".to_owned()][..])
+    );
+    assert_eq!(ledger.texts("none", 3_000), Err(Refused::Unknown));
+    // Behind its hour it holds nothing; a text of the session beside does.
+    file("u", 3, Content::Flagged, 3_700_000);
+    let later = ledger.texts(&own.id, 3_700_000).unwrap();
+    assert_eq!(later.iter().map(|read| read.text.as_str()).collect::<Vec<_>>(), ["text 1", "", "text 3"]);
+}
+
+#[test]
+fn what_was_moved_of_late_is_told_the_newest_first() {
+    let folder = Folder::new("moved");
+    let ledger = folder.ledger();
+    let ask = |units: u64, now: u64, status: Status| {
+        new(ledger.check(&asked(units, now, now), &mut always(status)).unwrap())
+    };
+    let first = ask(1, 1_000, Status::Allowed);
+    let second = ask(2, 2_000, Status::Allowed);
+    ask(3, 3_000, Status::Denied);
+    ask(4, 4_000, Status::ReviewPending);
+    let gone = ask(5, 5_000, Status::Allowed);
+    let told = |success: bool, number: u64| Settlement {
+        success,
+        transaction: number.to_string(),
+        units: None,
+        evidence: true,
+    };
+    ledger.settle(&second.id, &told(true, 1), 6_000).unwrap();
+    ledger.settle(&gone.id, &told(false, 2), 6_000).unwrap();
+    let brief = |since: u64, most: usize| -> Vec<(String, bool, Status)> {
+        let all = ledger.moved(since, most, 7_000).unwrap();
+        all.into_iter().map(|own| (own.units.to_string(), own.settled, own.status)).collect()
+    };
+    let row = |units: &str, settled, status| (units.to_owned(), settled, status);
+    let all = [
+        row("4", false, Status::ReviewPending),
+        row("2", true, Status::Allowed),
+        row("1", false, Status::Allowed),
+    ];
+    assert_eq!(brief(0, 10), all);
+    assert_eq!(brief(1_000, 10), all[..2]);
+    assert_eq!(brief(0, 1), all[..1]);
+    let last = ledger.moved(0, 10, 7_000).unwrap().pop().unwrap();
+    assert_eq!((last.id, last.asset.as_str(), last.at), (first.id, ASSET, 1_000));
+    assert_eq!((last.payee.as_deref(), last.seller.as_deref()), (Some(PAYEE), Some("shop.example")));
+    assert_eq!((last.session.as_str(), last.tool.as_str()), ("s", "pay"));
+}

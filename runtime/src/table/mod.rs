@@ -6,12 +6,14 @@
 mod error;
 pub(crate) mod groups;
 pub mod layout;
+mod money;
 pub(crate) mod past;
 mod programs;
 pub(crate) mod read;
 pub(crate) mod records;
 
 pub use error::TableError;
+pub use money::Budget;
 pub use read::{Damaged, Read};
 pub use records::{Block, BlockKind, Info, Kind, Line, Pattern, Verb};
 

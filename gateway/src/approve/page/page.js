@@ -1,6 +1,3 @@
-
-'use strict';
-(() => {
   const ARMING = 700;
   const cards = new Map();
   const list = document.getElementById('cards');
@@ -30,7 +27,7 @@
   const put = (into, pieces) => {
     for (const [text, look] of pieces) {
       if (look === 0) { into.append(text); continue; }
-      const piece = make(look === 1 ? 'mark' : 'span', look === 1 ? '' : 'odd');
+      const piece = make(look === 2 ? 'span' : 'mark', ['', '', 'odd', 'differs'][look]);
       piece.textContent = text;
       if (look === 2) piece.title = 'A character that is not seen for what it is, shown by its number';
       into.append(piece);
@@ -90,6 +87,7 @@
   moved.observe(list);
   const edges = new ResizeObserver(() => {
     document.documentElement.style.setProperty('--bar', bar.offsetHeight + 'px');
+    document.documentElement.style.setProperty('--head', head.offsetHeight + 'px');
     watch();
   });
   edges.observe(bar);
@@ -106,9 +104,10 @@
 
   function build(told) {
     const { id, waits, closes, card: question } = told;
+    const { pay } = question;
     const element = make('li', 'card');
-    const card = { id, waits, closes, element, open: true, armed: false, timer: 0, inSight: false, buttons: [], tool: question.tool };
-    const title = put(make('h2'), question.tool);
+    const card = { id, waits, closes, element, open: true, armed: false, timer: 0, inSight: false, buttons: [], tool: pay ? [[titled(pay), 0]] : question.tool };
+    const title = put(make('h2'), card.tool);
     title.id = 't' + id;
     if (question.server) title.append(make('span', 'of', ' of '), put(make('span', 'of'), question.server));
     element.setAttribute('aria-labelledby', title.id);
@@ -117,12 +116,18 @@
     element.append(card.time);
     const facts = make('dl', 'facts');
     const fact = (name, pieces) => { if (!empty(pieces)) facts.append(make('dt', '', name), put(make('dd'), pieces)); };
+    if (pay) fact('Asked with', question.tool);
     fact('Folder', question.cwd);
     fact('Host', question.host);
     fact('Session', question.session);
     fact('Agent', question.actor);
     if (question.pinned) fact('Pin', [[question.pinned, 0]]);
     element.append(facts);
+    if (pay) {
+      card.known = JSON.stringify(pay);
+      card.pay = payment(pay);
+      element.append(card.pay);
+    }
 
     const said = make('ul', 'said');
     for (const line of question.said) {
@@ -152,6 +157,7 @@
       }
       section(agent, 'What it changes', region('Change', diff));
     }
+    if (pay?.terms.length) section(agent, 'The seller’s 402, as it was stated', terms(pay));
     section(agent, 'Complete arguments', region('Arguments', put(make('pre'), question.arguments)));
     if (question.executes.length) {
       const files = make('pre');
@@ -216,6 +222,7 @@
       const oldest = closed[0];
       oldest.element.style.height = oldest.element.offsetHeight + 'px';
       oldest.agent.replaceChildren();
+      oldest.pay?.replaceChildren();
     }
     if (held) {
       const next = open()[0];
@@ -225,6 +232,7 @@
   }
 
   const DONE = { once: 'Approved once.', session: 'Approved for this session.', deny: 'Denied.' };
+  const sentence = text => /[.!?]$/.test(text) ? text : text + '.';
   async function answer(card, verdict) {
     card.sent = true;
     try {
@@ -232,8 +240,8 @@
       if (reply.status === 401) { lost(); return; }
       const told = await reply.json();
       if (told.ok) close(card, DONE[verdict]);
-      else if (told.closed) close(card, 'Not taken: ' + told.error + '.');
-      else card.told.textContent = 'Not taken: ' + told.error + '.';
+      else if (told.closed) close(card, 'Not taken: ' + sentence(told.error));
+      else card.told.textContent = 'Not taken: ' + sentence(told.error);
     } catch {
       card.told.textContent = 'Not taken: policy did not answer. Try again.';
     }
@@ -245,6 +253,7 @@
     const waiting = open().length;
     document.title = waiting ? '(' + waiting + ') Approvals' : 'Approvals';
     none.hidden = cards.size > 0;
+    showQuestions.textContent = waiting ? 'Questions (' + waiting + ')' : 'Questions';
     if (token) say(waiting === 0 ? 'No questions' : waiting === 1 ? '1 question' : waiting + ' questions');
   }
 
@@ -308,7 +317,12 @@
     for (const question of told.questions) {
       there.add(question.id);
       const known = cards.get(question.id);
-      if (known) { known.waits = question.waits; known.closes = question.closes; continue; }
+      if (known) {
+        known.waits = question.waits;
+        known.closes = question.closes;
+        if (question.card) changed(known, question.card);
+        continue;
+      }
       if (!question.card) { seen = ''; continue; }
       const card = build(question);
       cards.set(card.id, card);
@@ -364,19 +378,3 @@
       }
     }
   }
-
-  watch();
-  (async () => {
-    if (!code) { say('Run “policy approvals” to open this page with its code.'); return; }
-    try {
-      const reply = await send('/code', code);
-      const told = reply.ok ? await reply.json() : {};
-      if (!told.token) { say('The code was used already or is too old. Run “policy approvals” again.'); return; }
-      token = told.token;
-      counts();
-      live();
-    } catch {
-      say('policy does not answer. Run “policy approvals” again.');
-    }
-  })();
-})();
